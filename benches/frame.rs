@@ -44,20 +44,13 @@ fn window_with(is_compared: bool) -> (OffscreenWindow, App, tempfile::TempDir) {
         paths: vec![path],
         compared,
         no_state: true,
-        work: if is_threaded() {
-            WorkMode::AsNeeded
-        } else {
-            WorkMode::InFrame
-        },
+        work: if is_threaded() { WorkMode::AsNeeded } else { WorkMode::InFrame },
         ..Options::default()
     };
     let mut stage = OffscreenWindow::new(vec2(1440.0, 900.0), 1.0, Theme::Dark);
     let mut app = App::new(stage.context(), &options);
-    let (frames, pause) = if is_threaded() {
-        (600, Duration::from_millis(20))
-    } else {
-        (8, Duration::ZERO)
-    };
+    let (frames, pause) =
+        if is_threaded() { (600, Duration::from_millis(20)) } else { (8, Duration::ZERO) };
     for _ in 0..frames {
         stage.frame(Vec::new(), &mut |ui| app.show(ui));
         std::thread::sleep(pause);
@@ -79,13 +72,7 @@ fn press(key: Key) -> Vec<Event> {
 }
 
 fn press_with(modifiers: Modifiers, key: Key) -> Vec<Event> {
-    let event = |pressed| Event::Key {
-        key,
-        physical_key: None,
-        pressed,
-        repeat: false,
-        modifiers,
-    };
+    let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
     vec![event(true), event(false)]
 }
 
@@ -136,11 +123,7 @@ fn calls_are_selected_one_after_another(bencher: divan::Bencher<'_, '_>) {
             let pause = [300, 40, 16][frames / 2 % 3];
             std::thread::sleep(Duration::from_millis(pause));
             frames += 1;
-            if frames % 2 == 1 {
-                press(Key::ArrowLeft)
-            } else {
-                Vec::new()
-            }
+            if frames % 2 == 1 { press(Key::ArrowLeft) } else { Vec::new() }
         })
         .bench_local_values(|events| frame(&mut stage, &mut app, events));
 }

@@ -18,10 +18,7 @@ fn main() {
 #[divan::bench(sample_count = 10)]
 fn parse_only(bencher: divan::Bencher<'_, '_>) {
     let bytes = FILE.clone().into();
-    let input = Input {
-        name: "bench.jsonl".to_owned(),
-        bytes,
-    };
+    let input = Input { name: "bench.jsonl".to_owned(), bytes };
     bencher
         .counter(divan::counter::BytesCount::new(FILE.len()))
         .bench(|| parse(&input).expect("a session"));
@@ -30,8 +27,5 @@ fn parse_only(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench(sample_count = 10)]
 fn parse_and_count(bencher: divan::Bencher<'_, '_>) {
     let counter = divan::counter::BytesCount::new(FILE.len());
-    bencher
-        .counter(counter)
-        .with_inputs(|| FILE.clone())
-        .bench_values(loaded::loaded);
+    bencher.counter(counter).with_inputs(|| FILE.clone()).bench_values(loaded::loaded);
 }

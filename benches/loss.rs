@@ -31,11 +31,7 @@ struct Indexed {
 
 impl Indexed {
     fn rereads(&self) -> RereadMeasure<'_> {
-        RereadMeasure {
-            model: RereadModel::bundled(),
-            files: &self.files,
-            prices: &self.prices,
-        }
+        RereadMeasure { model: RereadModel::bundled(), files: &self.files, prices: &self.prices }
     }
 }
 

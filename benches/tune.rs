@@ -54,11 +54,7 @@ fn file(messages: usize) -> Vec<u8> {
 
 fn indexed(messages: usize) -> Indexed {
     let case = loaded::loaded(file(messages)).case;
-    Indexed {
-        names: Names::new(&case.session),
-        files: FileReads::new(&case),
-        case,
-    }
+    Indexed { names: Names::new(&case.session), files: FileReads::new(&case), case }
 }
 
 static SMALL: LazyLock<Indexed> = LazyLock::new(|| indexed(1_000));
@@ -95,10 +91,7 @@ fn subjects(policies: &[&str]) -> Vec<Subject> {
 
 fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
     let points = plan(subjects, POINTS);
-    assert!(
-        points.len() >= POINTS - subjects.len(),
-        "the plan has this many settings"
-    );
+    assert!(points.len() >= POINTS - subjects.len(), "the plan has this many settings");
     sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("never cancelled")
 }
 

@@ -53,9 +53,7 @@ pub(super) fn options(args: WindowArgs) -> Result<Options, String> {
     let options = Options {
         paths: args.paths,
         compared: args.compared,
-        size: args.size.map_or(egui::vec2(1440.0, 900.0), |[w, h]| {
-            egui::vec2(w as f32, h as f32)
-        }),
+        size: args.size.map_or(egui::vec2(1440.0, 900.0), |[w, h]| egui::vec2(w as f32, h as f32)),
         theme: args.theme.map(|theme| match theme {
             Theme::Dark => egui::ThemePreference::Dark,
             Theme::Light => egui::ThemePreference::Light,

@@ -57,9 +57,7 @@ fn call(idx: usize, context: usize) -> String {
 
 fn result(idx: usize, most_words: usize) -> (String, usize) {
     let words = 10 + ((idx as u32).wrapping_mul(2_654_435_761) >> 16) as usize % (most_words - 10);
-    let content: Vec<_> = (0..words)
-        .map(|n| WORDS[(n * 7 + idx) % WORDS.len()])
-        .collect();
+    let content: Vec<_> = (0..words).map(|n| WORDS[(n * 7 + idx) % WORDS.len()]).collect();
     let content = content.join(" ");
     let id = idx - 1;
     let message = format!(

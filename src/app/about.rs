@@ -15,33 +15,26 @@ const LEFT: f32 = 0.36;
 /// Shows the description of the focused lane's policy.
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, _commands: &mut Commands) {
     let policy = &session.runs.focused(&session.selection).policy;
-    ScrollArea::vertical()
-        .id_salt(("about", &policy.name))
-        .auto_shrink(false)
-        .show(ui, |ui| {
-            padded(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = space::XS;
-                let width = ui.available_width() - space::XL;
-                ui.horizontal_top(|ui| {
-                    ui.spacing_mut().item_spacing.x = space::XL;
-                    ui.vertical(|ui| {
-                        ui.set_width((width * LEFT).round());
-                        description(ui, session, policy);
-                    });
-                    ui.vertical(|ui| {
-                        ui.set_width((width * (1.0 - LEFT)).round());
-                        documentation_differences(ui, policy);
-                        list(
-                            ui,
-                            "Differences of the replay from the system",
-                            &policy.differences,
-                        );
-                        list(ui, "Unknown", &policy.unknowns);
-                        list(ui, "Sources", &policy.sources);
-                    });
+    ScrollArea::vertical().id_salt(("about", &policy.name)).auto_shrink(false).show(ui, |ui| {
+        padded(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            let width = ui.available_width() - space::XL;
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = space::XL;
+                ui.vertical(|ui| {
+                    ui.set_width((width * LEFT).round());
+                    description(ui, session, policy);
+                });
+                ui.vertical(|ui| {
+                    ui.set_width((width * (1.0 - LEFT)).round());
+                    documentation_differences(ui, policy);
+                    list(ui, "Differences of the replay from the system", &policy.differences);
+                    list(ui, "Unknown", &policy.unknowns);
+                    list(ui, "Sources", &policy.sources);
                 });
             });
         });
+    });
 }
 
 fn description(ui: &mut Ui, session: &OpenSession<'_>, policy: &Policy) {
@@ -80,9 +73,7 @@ fn show_stage(ui: &mut Ui, stage: &Stage) {
     });
     let when = stage.when.text.replace(">=", "≥").replace("<=", "≤");
     if when.trim() != "true" {
-        let when = RichText::new(when)
-            .text_style(TextStyle::Monospace)
-            .color(palette(ui).weak);
+        let when = RichText::new(when).text_style(TextStyle::Monospace).color(palette(ui).weak);
         ui.add(Label::new(when).wrap());
     }
 }
@@ -101,11 +92,7 @@ fn documentation_differences(ui: &mut Ui, policy: &Policy) {
                 ui.vertical(|ui| {
                     ui.set_width(width);
                     let text = text.replace('`', "");
-                    let text = if is_weak {
-                        weak(ui, text)
-                    } else {
-                        RichText::new(text)
-                    };
+                    let text = if is_weak { weak(ui, text) } else { RichText::new(text) };
                     ui.add(Label::new(text).wrap());
                 });
             }

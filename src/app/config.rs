@@ -53,16 +53,8 @@ pub const STRATEGIES: [&str; 3] = ["truncate", "prune", "summarize"];
 impl Config {
     /// Creates lanes for `policies`, or for the generic presets if empty.
     pub fn new(policies: &[String]) -> Self {
-        let named: Vec<_> = policies
-            .iter()
-            .map(|p| LaneConfig::new(p))
-            .take(MAX_LANES)
-            .collect();
-        let lanes = if named.is_empty() {
-            STRATEGIES.map(LaneConfig::new).to_vec()
-        } else {
-            named
-        };
+        let named: Vec<_> = policies.iter().map(|p| LaneConfig::new(p)).take(MAX_LANES).collect();
+        let lanes = if named.is_empty() { STRATEGIES.map(LaneConfig::new).to_vec() } else { named };
         Self {
             lanes,
             knobs: KnobSettings::new(),
@@ -108,8 +100,7 @@ impl Config {
     /// Sets the provider error at a call; `None` removes it.
     pub fn set_error(&mut self, call: usize, text: Option<Arc<str>>) {
         self.errors.retain(|error| error.call != call);
-        self.errors
-            .extend(text.map(|text| ProviderError { call, text }));
+        self.errors.extend(text.map(|text| ProviderError { call, text }));
         self.errors.sort_by_key(|error| error.call);
     }
 
@@ -150,10 +141,7 @@ impl Config {
 impl LaneConfig {
     /// Creates a lane of this policy with shared settings.
     pub fn new(policy: &str) -> Self {
-        Self {
-            policy: policy.to_owned(),
-            own: None,
-        }
+        Self { policy: policy.to_owned(), own: None }
     }
 }
 
@@ -178,23 +166,15 @@ mod tests {
     #[test]
     fn lanes_of_one_policy_are_numbered() {
         let names = ["truncate", "prune", "truncate", "truncate"];
-        assert_eq!(
-            numbered(names.into_iter()),
-            ["truncate", "prune", "truncate 2", "truncate 3"]
-        );
+        assert_eq!(numbered(names.into_iter()), ["truncate", "prune", "truncate 2", "truncate 3"]);
         let names = ["prune 2", "prune", "prune", "prune"];
-        assert_eq!(
-            numbered(names.into_iter()),
-            ["prune 2", "prune", "prune 3", "prune 4"]
-        );
+        assert_eq!(numbered(names.into_iter()), ["prune 2", "prune", "prune 3", "prune 4"]);
     }
 
     #[test]
     fn a_lane_with_its_own_knobs_ignores_the_shared_ones() {
         let mut config = Config::new(&[]);
-        config
-            .knobs
-            .insert(crate::app::settings_panel::knobs::output_reserve(), 1.0);
+        config.knobs.insert(crate::app::settings_panel::knobs::output_reserve(), 1.0);
         config.lanes[1].own = Some(KnobSettings::new());
         assert_eq!(config.lane_settings(0).len(), 1);
         assert!(config.lane_settings(1).is_empty());

@@ -78,10 +78,7 @@ fn columns(available: f32) -> Vec<Column> {
         return columns;
     }
     let half = ((available - GAP) / 2.0).max(300.0);
-    vec![
-        column(half, &[detection, recorded_data]),
-        column(half, &[warnings, records]),
-    ]
+    vec![column(half, &[detection, recorded_data]), column(half, &[warnings, records])]
 }
 
 /// Shows a heading with space below it.
@@ -93,21 +90,15 @@ fn heading(ui: &mut Ui, title: &str) {
 fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
     let session = open.document.session();
     let report = &open.document.loaded.report;
-    let n_with_usage = session
-        .calls
-        .iter()
-        .filter(|call| call.usage.is_some())
-        .count();
+    let n_with_usage = session.calls.iter().filter(|call| call.usage.is_some()).count();
     let calls = match session.calls_from {
         CallsFrom::Recorded => "recorded in the file",
         CallsFrom::AssistantMessages => "one for each assistant message",
     };
     heading(ui, "Detection");
-    Grid::new("detection")
-        .num_columns(2)
-        .spacing([16.0, 4.0])
-        .max_col_width(168.0)
-        .show(ui, |ui| {
+    Grid::new("detection").num_columns(2).spacing([16.0, 4.0]).max_col_width(168.0).show(
+        ui,
+        |ui| {
             let mut row = |name: &str, value: String| {
                 // Aligned with the first line of a multi-line value.
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
@@ -125,22 +116,13 @@ fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
                 row("sub-agent of", safe_text::one_line(parent, 80));
             }
             let all = &open.document.loaded.conversations;
-            if let Some(open) = all
-                .get(open.document.conversation)
-                .filter(|_| has_tracks(all))
-            {
+            if let Some(open) = all.get(open.document.conversation).filter(|_| has_tracks(all)) {
                 row("this is the", track(open));
             }
-            row(
-                "size",
-                wording::bytes(Bytes(session.source.bytes.len() as u64)),
-            );
+            row("size", wording::bytes(Bytes(session.source.bytes.len() as u64)));
             row("messages", wording::grouped(session.n_history() as u64));
             row("turns", wording::grouped(u64::from(session.turns)));
-            row(
-                "calls",
-                format!("{}, {calls}", wording::grouped(session.calls.len() as u64)),
-            );
+            row("calls", format!("{}, {calls}", wording::grouped(session.calls.len() as u64)));
             let is_supported = |data| is_supported(open, data);
             row(
                 "with usage",
@@ -163,7 +145,8 @@ fn detection(ui: &mut Ui, open: &OpenSession<'_>) {
                     "unknown".to_owned()
                 },
             );
-        });
+        },
+    );
 }
 
 /// Describes the sent content that the file does not record, and the calls from which its size differs.
@@ -192,11 +175,7 @@ fn not_recorded(open: &OpenSession<'_>) -> Option<String> {
 
 fn available_data(open: &OpenSession<'_>) -> Vec<(RecordedData, Availability)> {
     let loaded = &open.document.loaded;
-    availability(
-        open.document.session(),
-        &loaded.conversations,
-        &loaded.report,
-    )
+    availability(open.document.session(), &loaded.conversations, &loaded.report)
 }
 
 /// Returns whether the format can record this data.
@@ -206,20 +185,17 @@ fn is_supported(open: &OpenSession<'_>, data: RecordedData) -> bool {
 
 fn recorded_data(ui: &mut Ui, open: &OpenSession<'_>) {
     heading(ui, "Recorded data");
-    Grid::new("recorded data")
-        .num_columns(2)
-        .spacing([16.0, 4.0])
-        .show(ui, |ui| {
-            for (data, availability) in available_data(open) {
-                ui.label(weak(ui, data.name()));
-                let words = availability.words();
-                match availability {
-                    Availability::Present => ui.label(words),
-                    Availability::Absent | Availability::Unsupported => ui.label(weak(ui, words)),
-                };
-                ui.end_row();
-            }
-        });
+    Grid::new("recorded data").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+        for (data, availability) in available_data(open) {
+            ui.label(weak(ui, data.name()));
+            let words = availability.words();
+            match availability {
+                Availability::Present => ui.label(words),
+                Availability::Absent | Availability::Unsupported => ui.label(weak(ui, words)),
+            };
+            ui.end_row();
+        }
+    });
     let loaded = &open.document.loaded;
     let n_sub_agents = loaded.report.sub_agents.len();
     let has_any = available_data(open).contains(&(RecordedData::SubAgents, Availability::Present));
@@ -239,37 +215,28 @@ fn records(ui: &mut Ui, open: &OpenSession<'_>) {
         return;
     }
     heading(ui, "Records");
-    Grid::new("records")
-        .num_columns(3)
-        .spacing([16.0, 4.0])
-        .max_col_width(180.0)
-        .show(ui, |ui| {
-            // Records count as context of the main conversation unless the conversation has its own file.
-            let document = open.document;
-            let loaded = document.loaded.path.as_ref();
-            let has_own_file =
-                matches!(&document.origin, Origin::Path(path) if loaded != Some(path));
-            let is_main = document.session().track == Track::Main;
-            let in_context = if is_main || has_own_file {
-                "in context"
+    Grid::new("records").num_columns(3).spacing([16.0, 4.0]).max_col_width(180.0).show(ui, |ui| {
+        // Records count as context of the main conversation unless the conversation has its own file.
+        let document = open.document;
+        let loaded = document.loaded.path.as_ref();
+        let has_own_file = matches!(&document.origin, Origin::Path(path) if loaded != Some(path));
+        let is_main = document.session().track == Track::Main;
+        let in_context = if is_main || has_own_file { "in context" } else { "in main" };
+        for head in ["kind", "in file", in_context] {
+            ui.label(small(ui, head));
+        }
+        ui.end_row();
+        for (kind, count) in records {
+            ui.vertical(|ui| ui.add(Label::new(kind).wrap()));
+            ui.label(wording::grouped(count.count as u64));
+            ui.label(if count.in_context == 0 {
+                weak(ui, "–")
             } else {
-                "in main"
-            };
-            for head in ["kind", "in file", in_context] {
-                ui.label(small(ui, head));
-            }
+                RichText::new(wording::grouped(count.in_context as u64))
+            });
             ui.end_row();
-            for (kind, count) in records {
-                ui.vertical(|ui| ui.add(Label::new(kind).wrap()));
-                ui.label(wording::grouped(count.count as u64));
-                ui.label(if count.in_context == 0 {
-                    weak(ui, "–")
-                } else {
-                    RichText::new(wording::grouped(count.in_context as u64))
-                });
-                ui.end_row();
-            }
-        });
+        }
+    });
 }
 
 fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
@@ -293,10 +260,7 @@ fn warnings(ui: &mut Ui, open: &OpenSession<'_>) {
         ui.add_space(space::XS);
         ui.label(weak(
             ui,
-            format!(
-                "and {} more (see plimsoll inspect)",
-                wording::grouped(more as u64)
-            ),
+            format!("and {} more (see plimsoll inspect)", wording::grouped(more as u64)),
         ));
     }
 }

@@ -151,12 +151,8 @@ impl App {
         theme::apply(ctx);
         let saved = SavedState::new(options.no_state, options.paths.get(1..).unwrap_or_default());
         ctx.set_theme(options.theme.unwrap_or_else(|| saved.theme()));
-        let (own, broken): (Vec<_>, Vec<_>) = options
-            .own_presets
-            .all()
-            .into_iter()
-            .map(|own| own.policy)
-            .partition(Result::is_ok);
+        let (own, broken): (Vec<_>, Vec<_>) =
+            options.own_presets.all().into_iter().map(|own| own.policy).partition(Result::is_ok);
         let own = own.into_iter().filter_map(Result::ok).collect();
         let mut initial = options.config();
         initial.reset_session();

@@ -80,18 +80,12 @@ impl Options {
 
     /// Returns the configuration of the first session.
     pub(in crate::app) fn config(&self) -> Config {
-        let names: Vec<_> = self
-            .lanes
-            .iter()
-            .map(|lane| lane.policy.name.clone())
-            .collect();
+        let names: Vec<_> = self.lanes.iter().map(|lane| lane.policy.name.clone()).collect();
         let mut config = Config::new(&names);
         config.knobs.clone_from(&self.knobs);
         config.window = self.window.filter(|w| *w > Tokens::ZERO);
         if let Some(reserve) = self.output_reserve {
-            config
-                .knobs
-                .insert(knobs::output_reserve(), reserve.as_f64());
+            config.knobs.insert(knobs::output_reserve(), reserve.as_f64());
         }
         config.counter = self.counter.unwrap_or(config.counter);
         if let Some(model) = &self.reread_model {
@@ -108,11 +102,7 @@ impl Options {
 
     /// Returns the folder of workspaces; none is kept if options replace them.
     pub(in crate::app) fn kept_workspaces(&self) -> Workspaces {
-        if self.replaces_workspaces() {
-            Workspaces::default()
-        } else {
-            self.workspaces.clone()
-        }
+        if self.replaces_workspaces() { Workspaces::default() } else { self.workspaces.clone() }
     }
 
     /// Compares these lanes with these settings.
@@ -130,10 +120,7 @@ impl Options {
         }
         for (idx, (lane, _)) in lanes.iter().enumerate() {
             let name = &lane.policy.name;
-            if lanes[..idx]
-                .iter()
-                .any(|(l, _)| l.policy.name == *name && l.word != lane.word)
-            {
+            if lanes[..idx].iter().any(|(l, _)| l.policy.name == *name && l.word != lane.word) {
                 return Err(format!(
                     "two policies are named {name}; give one another name in its file"
                 ));
@@ -231,10 +218,7 @@ mod tests {
         let set = [("compression_trigger", 0.333), ("output_reserve", 8_192.0)];
         let lanes = vec![
             lane("truncate", &set),
-            lane(
-                "prune",
-                &[&set[..], &[("prune_protect", 12_345.0)]].concat(),
-            ),
+            lane("prune", &[&set[..], &[("prune_protect", 12_345.0)]].concat()),
         ];
         let options = Options::default().compare(lanes.clone()).unwrap();
         for (lane, wanted) in &lanes {
@@ -250,9 +234,7 @@ mod tests {
                 lane("truncate", &[("compression_trigger", a)]),
                 lane("prune", &[("compression_trigger", b)]),
             ];
-            Options::default()
-                .compare(lanes)
-                .map(|options| options.knobs)
+            Options::default().compare(lanes).map(|options| options.knobs)
         };
         assert!(two(0.5, 0.6).unwrap_err().contains("compression_trigger"));
         // A default value in one lane is a difference, too.
@@ -265,10 +247,6 @@ mod tests {
         let (mut own, values) = lane("truncate", &[]);
         own.word = "own.toml".to_owned();
         let refused = Options::default().compare(vec![lane("truncate", &[]), (own, values)]);
-        assert!(
-            refused
-                .unwrap_err()
-                .contains("two policies are named truncate")
-        );
+        assert!(refused.unwrap_err().contains("two policies are named truncate"));
     }
 }

@@ -33,10 +33,7 @@ impl ExtendedRange {
             None => (current, current),
         };
         let moved_to = moved.saturating_add_signed(by).min(last);
-        Self {
-            calls: CallRange::between(fixed, moved_to),
-            moved_to,
-        }
+        Self { calls: CallRange::between(fixed, moved_to), moved_to }
     }
 }
 

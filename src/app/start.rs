@@ -40,9 +40,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
             }),
         )
     });
-    opened
-        .map_err(anyhow::Error::msg)
-        .context("cannot open the window (try --screenshot OUT.png)")
+    opened.map_err(anyhow::Error::msg).context("cannot open the window (try --screenshot OUT.png)")
 }
 
 /// Renders the window to a PNG without a display.
@@ -54,11 +52,7 @@ pub fn screenshot(mut options: Options, out: &Path) -> anyhow::Result<()> {
     let opened = options.paths.clone();
     // Checked before anything is drawn.
     exec::check_picture(out, &opened).map_err(anyhow::Error::msg)?;
-    if options
-        .compared
-        .as_deref()
-        .is_some_and(|path| is_list(path, 0))
-    {
+    if options.compared.as_deref().is_some_and(|path| is_list(path, 0)) {
         anyhow::bail!(IS_LIST);
     }
     options.work = WorkMode::InFrame;

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Libraries that a window needs on X11 and on Wayland, with their Debian packages.
-const BOTH: [(&str, &str); 2] = [
-    ("libxkbcommon.so.0", "libxkbcommon0"),
-    ("libEGL.so.1", "libegl1"),
-];
+const BOTH: [(&str, &str); 2] =
+    [("libxkbcommon.so.0", "libxkbcommon0"), ("libEGL.so.1", "libegl1")];
 const X11: [(&str, &str); 5] = [
     ("libX11.so.6", "libx11-6"),
     ("libX11-xcb.so.1", "libx11-xcb1"),
@@ -17,10 +15,8 @@ const X11: [(&str, &str); 5] = [
     ("libXi.so.6", "libxi6"),
     ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
 ];
-const WAYLAND: [(&str, &str); 2] = [
-    ("libwayland-client.so.0", "libwayland-client0"),
-    ("libwayland-egl.so.1", "libwayland-egl1"),
-];
+const WAYLAND: [(&str, &str); 2] =
+    [("libwayland-client.so.0", "libwayland-client0"), ("libwayland-egl.so.1", "libwayland-egl1")];
 
 /// Opens a window. A panic before it is open, such as that of a missing library, becomes an error.
 ///
@@ -57,11 +53,7 @@ fn explained(error: &str) -> String {
     let own = if is_wayland { &WAYLAND[..] } else { &X11[..] };
     let needed: Vec<_> = BOTH.iter().chain(own).collect();
     let names: Vec<&str> = needed.iter().map(|(name, _)| *name).collect();
-    let missing = if cfg!(target_os = "linux") {
-        missing_libraries(&names)
-    } else {
-        Vec::new()
-    };
+    let missing = if cfg!(target_os = "linux") { missing_libraries(&names) } else { Vec::new() };
     let packages = needed.iter().filter(|(name, _)| missing.contains(name));
     let packages: Vec<&str> = packages.map(|(_, package)| *package).collect();
     with_packages(&without_places(error), &missing, &packages)
@@ -110,9 +102,6 @@ mod tests {
     #[test]
     fn missing_libraries_are_named_with_their_packages() {
         let text = with_packages("x", &["libXi.so.6"], &["libxi6"]);
-        assert_eq!(
-            text,
-            "libXi.so.6 missing; on Debian or Ubuntu: apt-get install libxi6"
-        );
+        assert_eq!(text, "libXi.so.6 missing; on Debian or Ubuntu: apt-get install libxi6");
     }
 }

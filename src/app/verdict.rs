@@ -111,29 +111,16 @@ fn sentence(ui: &mut Ui, verdict: &Verdict) -> Option<Link> {
     let size = vec2(ui.available_width(), galley.size().y.max(22.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, verdict.text()));
-    let origin = pos2(
-        rect.left() + INDENT,
-        (rect.center().y - galley.size().y / 2.0).round(),
-    );
-    let line = galley
-        .rows
-        .first()
-        .map_or(galley.size().y, |row| row.row.height());
-    dot(
-        ui,
-        pos2(rect.left(), origin.y + line / 2.0),
-        tone(ui, verdict.severity),
-    );
+    let origin = pos2(rect.left() + INDENT, (rect.center().y - galley.size().y / 2.0).round());
+    let line = galley.rows.first().map_or(galley.size().y, |row| row.row.height());
+    dot(ui, pos2(rect.left(), origin.y + line / 2.0), tone(ui, verdict.severity));
     let mut clicked = None;
     let mut at = 0;
     for (nth, clause) in verdict.clauses.iter().enumerate() {
         let end = at + clause.text.chars().count();
         if let Some(link) = clause.link {
             let rects = rects(&galley, at..end);
-            let places: Vec<_> = rects
-                .into_iter()
-                .map(|r| r.translate(origin.to_vec2()))
-                .collect();
+            let places: Vec<_> = rects.into_iter().map(|r| r.translate(origin.to_vec2())).collect();
             // The same words can occur twice.
             let id = response.id.with(nth);
             if show_link(ui, id, &clause.text, &places, hint(link)) {
@@ -177,10 +164,7 @@ fn rects(galley: &Galley, chars: std::ops::Range<usize>) -> Vec<Rect> {
     let mut rects: Vec<Rect> = Vec::new();
     for at in chars {
         // Between two rows, a character begins on the second and ends on the first.
-        let begin = CCursor {
-            prefer_next_row: true,
-            ..CCursor::new(at)
-        };
+        let begin = CCursor { prefer_next_row: true, ..CCursor::new(at) };
         let from = galley.pos_from_cursor(begin);
         let to = galley.pos_from_cursor(CCursor::new(at + 1));
         let glyph = Rect::from_min_max(from.min, pos2(to.right(), from.bottom()));
@@ -209,15 +193,10 @@ fn show_link(ui: &Ui, id: Id, text: &str, places: &[Rect], hint: &str) -> bool {
     };
     first.widget_info(|| WidgetInfo::labeled(Role::Link, true, text));
     let is_hot = parts.iter().any(Response::hovered) || first.has_focus();
-    let color = if is_hot {
-        palette(ui).accent
-    } else {
-        palette(ui).weak
-    };
+    let color = if is_hot { palette(ui).accent } else { palette(ui).weak };
     for place in places {
         let y = ui.painter().round_to_pixel_center(place.bottom() - 0.5);
-        ui.painter()
-            .hline(place.x_range(), y, Stroke::new(1.0, color));
+        ui.painter().hline(place.x_range(), y, Stroke::new(1.0, color));
     }
     let mut is_clicked = false;
     for part in parts {
@@ -236,6 +215,5 @@ fn tone(ui: &Ui, severity: Severity) -> Color32 {
 }
 
 fn dot(ui: &Ui, left: egui::Pos2, color: Color32) {
-    ui.painter()
-        .circle_filled(left + vec2(4.0, 0.0), 4.0, color);
+    ui.painter().circle_filled(left + vec2(4.0, 0.0), 4.0, color);
 }

@@ -66,9 +66,7 @@ pub(super) struct ModelPrice<'a> {
 /// Returns the prices of the session's models at the time of their first calls.
 pub(super) fn model_prices<'a>(session: &'a Session, billing: Billing<'a>) -> Vec<ModelPrice<'a>> {
     let models = session.models.iter().enumerate();
-    let models = models.map(|(idx, model)| ModelPrice {
-        model,
-        price: billing.price(session, Some(idx)),
-    });
+    let models =
+        models.map(|(idx, model)| ModelPrice { model, price: billing.price(session, Some(idx)) });
     models.collect()
 }

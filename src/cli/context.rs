@@ -83,10 +83,8 @@ impl Args {
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = compact::within(&loaded, Some(call))?;
         let not_recorded = not_recorded(&loaded);
-        let OutputFormat {
-            format,
-            note: format_note,
-        } = compact::output_format(&loaded, self.format);
+        let OutputFormat { format, note: format_note } =
+            compact::output_format(&loaded, self.format);
         let claim = output(self.output.clone(), file, format, call)?;
         let job = ExportJob {
             case: loaded.case,
@@ -103,23 +101,13 @@ impl Args {
         let mut exported = export_context(&job).map_err(anyhow::Error::msg)?;
         exported.notes.extend(format_note);
         let has_failed = exported.checks.iter().any(|c| !c.ok);
-        let written = WrittenContext {
-            exported,
-            lane: name,
-            call,
-            not_recorded,
-            format,
-        };
+        let written = WrittenContext { exported, lane: name, call, not_recorded, format };
         if shared.json {
             json(&written.json_output())?;
         } else {
             print_wrapped(&written.text())?;
         }
-        Ok(if has_failed {
-            Status::CheckFailed
-        } else {
-            Status::Done
-        })
+        Ok(if has_failed { Status::CheckFailed } else { Status::Done })
     }
 }
 
@@ -137,10 +125,7 @@ fn not_recorded(loaded: &Loaded) -> Vec<&'static str> {
 /// Returns the lane of the recorded run.
 fn recorded(shared: &GlobalOptions) -> anyhow::Result<Lane> {
     let none = lanes::none(shared)?;
-    Ok(Lane {
-        name: "recorded".to_owned(),
-        ..none
-    })
+    Ok(Lane { name: "recorded".to_owned(), ..none })
 }
 
 /// Reserves the path of the new file.

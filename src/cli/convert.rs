@@ -98,11 +98,7 @@ impl Args {
             );
         }
         let is_lost = |aspect: &Aspect| aspect.is_content && !aspect.is_whole();
-        Ok(if converted.aspects.iter().any(is_lost) {
-            Status::CheckFailed
-        } else {
-            Status::Done
-        })
+        Ok(if converted.aspects.iter().any(is_lost) { Status::CheckFailed } else { Status::Done })
     }
 }
 
@@ -168,11 +164,7 @@ fn content(aspect: &Aspect) -> ContentEntry<'_> {
 }
 
 /// Data that costs and losses are computed from.
-const MEASURED: [&str; 3] = [
-    "times of messages",
-    "reported tokens of calls",
-    "compactions",
-];
+const MEASURED: [&str; 3] = ["times of messages", "reported tokens of calls", "compactions"];
 
 fn text(converted: &Converted, format: &Format, messages: usize) -> String {
     let path = converted.output.to_string_lossy();

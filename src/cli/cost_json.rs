@@ -69,10 +69,8 @@ struct CallCostEntry {
 pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
     let total = cost.total();
     // A sum with an unknown part is unknown.
-    let charge = |charge: Charge| ChargeEntry {
-        tokens: charge.tokens,
-        usd: total.map(|_| charge.usd),
-    };
+    let charge =
+        |charge: Charge| ChargeEntry { tokens: charge.tokens, usd: total.map(|_| charge.usd) };
     CostEntry {
         source: cost.source,
         usd: total,

@@ -50,10 +50,7 @@ impl CurveArgs {
             _ if self.theme.is_some() => bail!("--theme applies to .png only; remove it"),
             Some("svg") => CurveFormat::Svg,
             Some("csv") => CurveFormat::Csv,
-            _ => bail!(
-                "--curve {}: the name must end in .png, .svg or .csv",
-                output.display()
-            ),
+            _ => bail!("--curve {}: the name must end in .png, .svg or .csv", output.display()),
         };
         check_is_new(&output).map_err(anyhow::Error::msg)?;
         Ok(Some(CurveFile { output, format }))

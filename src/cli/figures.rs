@@ -58,17 +58,11 @@ impl From<Score> for FiguresEntry {
             expected_rereads: rereads.files,
             reread_tokens: rereads.tokens.value as u64,
             reread_usd: rereads.usd.map(|usd| usd.value),
-            user_rules: score.user_rules.map(
-                |LostRules {
-                     lost,
-                     unknown,
-                     stated,
-                 }| RulesEntry {
-                    lost,
-                    unknown,
-                    stated,
-                },
-            ),
+            user_rules: score.user_rules.map(|LostRules { lost, unknown, stated }| RulesEntry {
+                lost,
+                unknown,
+                stated,
+            }),
             blind_edits: score.blind_edits,
             peak_tokens: score.peak.0,
             peak_share: score.peak_share.known().map(|share| share.0),
@@ -91,17 +85,11 @@ impl From<&FiguresEntry> for Score {
                 // Figures record neither removals nor the intervals of tokens and prices.
                 ..RereadTotal::default()
             },
-            user_rules: rules.map(
-                |RulesEntry {
-                     lost,
-                     unknown,
-                     stated,
-                 }| LostRules {
-                    lost,
-                    unknown,
-                    stated,
-                },
-            ),
+            user_rules: rules.map(|RulesEntry { lost, unknown, stated }| LostRules {
+                lost,
+                unknown,
+                stated,
+            }),
             blind_edits: entry.blind_edits,
             peak: Tokens(entry.peak_tokens),
             peak_share: Share(entry.peak_share.unwrap_or(f64::INFINITY)),

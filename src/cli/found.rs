@@ -46,10 +46,8 @@ struct PieceEntry<'a> {
 
 impl<'a> From<&'a FoundMessage> for FoundEntry<'a> {
     fn from(found: &'a FoundMessage) -> Self {
-        let piece = |piece: &'a SnippetPiece| PieceEntry {
-            text: &piece.text,
-            is_match: piece.is_match,
-        };
+        let piece =
+            |piece: &'a SnippetPiece| PieceEntry { text: &piece.text, is_match: piece.is_match };
         Self {
             message: found.hit.message as usize + 1,
             call: found.call.map(|call| call + 1),
@@ -86,11 +84,7 @@ pub(super) fn row(text: &mut String, found: &FoundMessage, indent: &str) {
         n => format!("  {}", counted(n, "match")),
     };
     let message = grouped(u64::from(found.hit.message) + 1);
-    let _ = writeln!(
-        text,
-        "{indent}message {message:<6} {call:<10} {}{more}",
-        clean(&kind)
-    );
+    let _ = writeln!(text, "{indent}message {message:<6} {call:<10} {}{more}", clean(&kind));
     let snippet: String = found.snippet.iter().map(|piece| &*piece.text).collect();
     let _ = writeln!(text, "{indent}    {}", clean(snippet.trim()));
 }

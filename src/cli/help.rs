@@ -29,21 +29,13 @@ struct Topic {
 }
 
 const TOPICS: [Topic; 3] = [
-    Topic {
-        name: "options",
-        title: "Options of every command",
-        add: GlobalOptions::augment_args,
-    },
+    Topic { name: "options", title: "Options of every command", add: GlobalOptions::augment_args },
     Topic {
         name: "models",
         title: "Options of models that write summaries",
         add: ApiArgs::augment_args,
     },
-    Topic {
-        name: "window",
-        title: "Options of the window",
-        add: window::Args::augment_args,
-    },
+    Topic { name: "window", title: "Options of the window", add: window::Args::augment_args },
 ];
 
 impl Args {

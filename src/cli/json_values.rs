@@ -97,12 +97,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_have_no_fraction() {
-        for (number, text) in [
-            (10.0, "10"),
-            (0.75, "0.75"),
-            (-3.0, "-3"),
-            (1e300, "1e+300"),
-        ] {
+        for (number, text) in [(10.0, "10"), (0.75, "0.75"), (-3.0, "-3"), (1e300, "1e+300")] {
             assert_eq!(serde_json::to_string(&Number(number)).unwrap(), text);
         }
         assert_eq!(Number(10.0).to_string(), "10");

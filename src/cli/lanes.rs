@@ -69,9 +69,7 @@ impl Lane {
             if shared.output_reserve.is_some() {
                 bail!("{text}; give a smaller --output-reserve or a larger --window");
             }
-            note(&format!(
-                "{text}: every call reaches into the reserve; set --output-reserve"
-            ));
+            note(&format!("{text}: every call reaches into the reserve; set --output-reserve"));
         }
         Ok(reserve)
     }
@@ -80,10 +78,7 @@ impl Lane {
 impl LaneArgs {
     /// Returns the name of the first option that was given.
     pub(super) fn first(&self) -> Option<&'static str> {
-        first_given([
-            ("--policy", !self.policies.is_empty()),
-            ("--set", !self.sets.is_empty()),
-        ])
+        first_given([("--policy", !self.policies.is_empty()), ("--set", !self.sets.is_empty())])
     }
 
     /// Returns true if no policy and no setting is given.
@@ -93,20 +88,13 @@ impl LaneArgs {
 
     /// Returns the policy that `--policy` and `--set` select, with its settings.
     pub(super) fn of(policy: &str, sets: Vec<Set>) -> Self {
-        Self {
-            policies: vec![policy.to_owned()],
-            sets,
-        }
+        Self { policies: vec![policy.to_owned()], sets }
     }
 
     /// Returns the lanes to compare (default: the three generic presets). `recorded` and `none` may be given, but are
     /// always compared.
     pub(super) fn lanes(&self, shared: &GlobalOptions) -> anyhow::Result<Vec<Lane>> {
-        let named = self
-            .policies
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !ALWAYS.contains(name));
+        let named = self.policies.iter().map(String::as_str).filter(|name| !ALWAYS.contains(name));
         if self.policies.is_empty() {
             self.build(STRATEGIES.into_iter(), shared)
         } else {
@@ -120,12 +108,8 @@ impl LaneArgs {
         if self.are_default() {
             return Ok(Vec::new());
         }
-        let named: Vec<_> = self
-            .policies
-            .iter()
-            .map(String::as_str)
-            .filter(|name| *name != ALWAYS[0])
-            .collect();
+        let named: Vec<_> =
+            self.policies.iter().map(String::as_str).filter(|name| *name != ALWAYS[0]).collect();
         if named.is_empty() {
             self.build(STRATEGIES.into_iter(), shared)
         } else {
@@ -154,10 +138,7 @@ impl LaneArgs {
     pub(super) fn one(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
-            0 => bail!(
-                "{verb} needs --policy NAME; choose from {}",
-                known_policies().join(", ")
-            ),
+            0 => bail!("{verb} needs --policy NAME; choose from {}", known_policies().join(", ")),
             n => bail!("{verb} takes one --policy, not {n}"),
         };
         match lanes.pop() {
@@ -201,9 +182,7 @@ impl LaneArgs {
         for set in others {
             apply(&mut lanes, set)?;
         }
-        lanes
-            .iter_mut()
-            .try_for_each(|lane| reserve(lane, shared))?;
+        lanes.iter_mut().try_for_each(|lane| reserve(lane, shared))?;
         Ok(lanes)
     }
 }
@@ -255,11 +234,8 @@ pub(super) fn note_without_effect(case: &Case, lanes: &[Lane]) {
 }
 
 fn lane(named: &str) -> anyhow::Result<Lane> {
-    let names_file = |name: &str| {
-        Path::new(name)
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
-    };
+    let names_file =
+        |name: &str| Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let (word, name) = match named.rsplit_once('@') {
         Some((policy, lane)) if !lane.is_empty() && !names_file(named) => (policy, Some(lane)),
         _ => (named, None),
@@ -284,12 +260,7 @@ fn lane(named: &str) -> anyhow::Result<Lane> {
             "the lane {lane} always exists; give this one another name, as in --policy {word}@other"
         );
     }
-    Ok(Lane {
-        word: word.to_owned(),
-        name: lane,
-        knobs: policy.defaults(),
-        policy,
-    })
+    Ok(Lane { word: word.to_owned(), name: lane, knobs: policy.defaults(), policy })
 }
 
 /// Returns the names of all presets except those of lanes that are always shown.
@@ -310,10 +281,7 @@ pub(super) fn known_presets() -> Vec<String> {
 fn refuse_same_names(lanes: &[Lane]) -> anyhow::Result<()> {
     for (idx, lane) in lanes.iter().enumerate() {
         if lanes[..idx].iter().any(|other| other.name == lane.name) {
-            bail!(
-                "two lanes are named {0}; rename one, as in --policy {0}@other",
-                lane.name
-            );
+            bail!("two lanes are named {0}; rename one, as in --policy {0}@other", lane.name);
         }
     }
     Ok(())
@@ -358,19 +326,13 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
         let meant = lanes.iter().filter(|lane| is_meant(lane));
         let mut known = setting_names(meant.map(|lane| &lane.policy));
         known.push(STRATEGY.to_owned());
-        bail!(
-            "{}",
-            unknown("no policy here has a setting named", &set.name, &known)
-        );
+        bail!("{}", unknown("no policy here has a setting named", &set.name, &known));
     }
     Ok(())
 }
 
 fn reserve(lane: &mut Lane, shared: &GlobalOptions) -> anyhow::Result<()> {
-    let knob = lane
-        .policy
-        .knob_for(KnobRole::OutputReserve)
-        .map(|k| k.name.clone());
+    let knob = lane.policy.knob_for(KnobRole::OutputReserve).map(|k| k.name.clone());
     if let (Some(tokens), Some(knob)) = (shared.output_reserve, knob) {
         lane.policy.set(&mut lane.knobs, &knob, tokens.as_f64())?;
     }

@@ -20,9 +20,7 @@ impl Args {
     pub(super) fn run(&self, cli: Command) -> anyhow::Result<Status> {
         let mut cli = with_all_options(cli);
         cli.build();
-        let commands = cli
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set());
+        let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
         let names = commands.map(|command| (format!("plimsoll-{}.1", command.get_name()), command));
         for (name, command) in names.chain([("plimsoll.1".to_owned(), &cli)]) {
             let mut page = Vec::new();

@@ -29,10 +29,7 @@ struct Ranges {
 fn ranges(text: &str) -> anyhow::Result<Ranges> {
     let ranges = text.split(',').map(|range| range_of(range.trim()));
     match ranges.collect() {
-        Some(all) => Ok(Ranges {
-            text: text.to_owned(),
-            all,
-        }),
+        Some(all) => Ok(Ranges { text: text.to_owned(), all }),
         None => bail!("give numbers of messages from 1 such as 3,8-12"),
     }
 }
@@ -45,11 +42,7 @@ impl ManualEditArgs {
 
     /// Returns the given options with their values.
     pub(super) fn options(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let all = [
-            ("--pin", &self.pinned),
-            ("--clear", &self.cleared),
-            ("--drop", &self.dropped),
-        ];
+        let all = [("--pin", &self.pinned), ("--clear", &self.cleared), ("--drop", &self.dropped)];
         let one = |(option, given): (&'static str, &Vec<Ranges>)| {
             let values: Vec<_> = given.iter().map(|ranges| ranges.text.clone()).collect();
             values.into_iter().map(move |value| (option, value))
@@ -131,33 +124,18 @@ mod tests {
 
     #[test]
     fn rejects_invalid_ranges_without_large_allocations() {
-        for wrong in [
-            "",
-            "0",
-            "4-2",
-            "-3",
-            "3-",
-            "1,,2",
-            "x",
-            "99999999999999999999999",
-        ] {
+        for wrong in ["", "0", "4-2", "-3", "3-", "1,,2", "x", "99999999999999999999999"] {
             assert!(parsed(&["--clear", wrong]).is_err(), "{wrong}");
         }
         let args = parsed(&["--clear", "3-18446744073709551615"]).unwrap();
         let error = args.within(12).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "--clear 18446744073709551615: the last message is 12"
-        );
+        assert_eq!(error, "--clear 18446744073709551615: the last message is 12");
     }
 
     #[test]
     fn rejects_a_message_that_is_pinned_and_dropped() {
         let args = parsed(&["--pin", "2-5", "--drop", "5,6"]).unwrap();
         let error = args.within(12).unwrap_err().to_string();
-        assert!(
-            error.starts_with("message 5 is in --pin and in --drop"),
-            "{error}"
-        );
+        assert!(error.starts_with("message 5 is in --pin and in --drop"), "{error}");
     }
 }

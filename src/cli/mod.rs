@@ -261,9 +261,7 @@ fn printed(text: &str) -> Invocation {
 
 /// Returns true if the reader of the output closed it early (`| head`), which is not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

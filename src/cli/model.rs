@@ -90,10 +90,7 @@ impl ModelArgs {
             }
             offline => {
                 if let Some(option) = self.api.first() {
-                    bail!(
-                        "{option} requires a model: add --summarizer {}",
-                        api_names("|")
-                    );
+                    bail!("{option} requires a model: add --summarizer {}", api_names("|"));
                 }
                 Ok(match offline {
                     Some(Choice::Offline(summarizer)) => summarizer,
@@ -141,9 +138,7 @@ impl ApiArgs {
             // Not all servers report it; a request that overflows is then rejected and handled.
             None => context_length(&client, &stop).ok().flatten(),
         };
-        let log = (!self.no_log && !shared.no_state)
-            .then(|| new_log(session))
-            .flatten();
+        let log = (!self.no_log && !shared.no_state).then(|| new_log(session)).flatten();
         Ok(Model {
             client,
             window,
@@ -157,18 +152,15 @@ impl ApiArgs {
 
     fn client(&self, api: &'static Api) -> anyhow::Result<ModelClient> {
         let Some(model) = &self.model else {
-            bail!(
-                "--summarizer {} needs --model NAME, as its server names it",
-                api.name
-            );
+            bail!("--summarizer {} needs --model NAME, as its server names it", api.name);
         };
         let endpoint = Endpoint::new(api, self.base_url.as_deref().unwrap_or_default(), model)?;
         let key = match &self.key_env {
             Some(variable) => Some(Key::from_environment(variable)?),
             // Local servers usually need no key.
-            None if self.base_url.is_some() => Key::from_environment(api.key_variable)
-                .ok()
-                .filter(|_| !endpoint.is_local()),
+            None if self.base_url.is_some() => {
+                Key::from_environment(api.key_variable).ok().filter(|_| !endpoint.is_local())
+            }
             None => Some(Key::from_environment(api.key_variable)?),
         };
         let mut client = ModelClient::new(endpoint, key);

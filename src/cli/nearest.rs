@@ -18,13 +18,7 @@ mod tests {
     fn lists_all_names_if_none_is_near() {
         let known = ["truncate", "prune"].map(str::to_owned);
         let unknown = |typed| unknown("no preset is named", typed, &known);
-        assert_eq!(
-            unknown("prun"),
-            "no preset is named \"prun\"; did you mean prune?"
-        );
-        assert_eq!(
-            unknown("x"),
-            "no preset is named \"x\"; choose from truncate, prune"
-        );
+        assert_eq!(unknown("prun"), "no preset is named \"prun\"; did you mean prune?");
+        assert_eq!(unknown("x"), "no preset is named \"x\"; choose from truncate, prune");
     }
 }

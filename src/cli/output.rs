@@ -55,8 +55,7 @@ pub(super) fn width() -> Option<usize> {
         let (Width(width), _) = terminal_size_of(&out).filter(|_| out.is_terminal())?;
         Some(usize::from(width))
     };
-    set.or_else(of_terminal)
-        .map(|width: usize| width.max(NARROWEST))
+    set.or_else(of_terminal).map(|width: usize| width.max(NARROWEST))
 }
 
 /// Prints a result as JSON. Terminal control characters are escaped; the values stay the same.

@@ -56,9 +56,7 @@ pub(super) fn expected_rereads(
         prices: &RereadPrices::new(&bills, case.session.calls.len()),
     };
     let lanes = played.par_iter();
-    lanes
-        .map(|lane| measure.rereads(case, &lane.outcome))
-        .collect()
+    lanes.map(|lane| measure.rereads(case, &lane.outcome)).collect()
 }
 
 /// Returns `expected re-reads: prune 1.3 (0.8 to 1.9; 8.2k tokens, $0.03)`, without lanes that cause none.
@@ -74,16 +72,10 @@ pub(super) fn rereads_line<'a>(
             total.number(),
             total.files.range_text(),
             tokens(Tokens(total.tokens.value as u64)),
-            total
-                .usd
-                .map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value)))),
+            total.usd.map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value)))),
         )
     });
     let figures: Vec<String> = figures.collect();
-    let figures = if figures.is_empty() {
-        "none".to_owned()
-    } else {
-        figures.join(", ")
-    };
+    let figures = if figures.is_empty() { "none".to_owned() } else { figures.join(", ") };
     format!("expected re-reads: {figures}")
 }

@@ -32,10 +32,7 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("find", schema::<find::FindResult<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
-    (
-        "diagnose calls",
-        schema::<diagnose::CallRangeOutput<'static>>,
-    ),
+    ("diagnose calls", schema::<diagnose::CallRangeOutput<'static>>),
     ("compare", schema::<compare::ComparisonOutput<'static>>),
     ("evaluate", schema::<evaluate::Evaluation<'static>>),
     ("evaluate model", schema::<crate::exec::evaluate::Report>),
@@ -47,20 +44,11 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("context", schema::<context::ContextFile<'static>>),
     ("report", schema::<report::ReportFile<'static>>),
     ("sessions", schema::<sessions::SessionList<'static>>),
-    (
-        "sessions search",
-        schema::<sessions::SessionSearch<'static>>,
-    ),
+    ("sessions search", schema::<sessions::SessionSearch<'static>>),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),
-    (
-        "presets export",
-        schema::<presets::ExportedSettings<'static>>,
-    ),
-    (
-        "presets import",
-        schema::<presets::ImportedSettings<'static>>,
-    ),
+    ("presets export", schema::<presets::ExportedSettings<'static>>),
+    ("presets import", schema::<presets::ImportedSettings<'static>>),
     ("presets save", schema::<presets::OwnPresetFile<'static>>),
     ("presets remove", schema::<presets::OwnPresetFile<'static>>),
     ("state list", schema::<state::StateList<'static>>),
@@ -81,10 +69,7 @@ impl Args {
         let (command, schema) =
             schema.with_context(|| unknown("no command with a schema is named", &name, &names))?;
         let mut schema = schema();
-        schema.insert(
-            "title".to_owned(),
-            format!("plimsoll {command} --json").into(),
-        );
+        schema.insert("title".to_owned(), format!("plimsoll {command} --json").into());
         json(&schema)?;
         Ok(Status::Done)
     }

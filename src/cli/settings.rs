@@ -59,21 +59,14 @@ pub(super) fn assignment(text: &str) -> Option<(Option<String>, String, String)>
 
 /// Parses the value of a setting of `option`.
 pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<f64> {
-    let choice = knob
-        .choices
-        .iter()
-        .position(|c| c.eq_ignore_ascii_case(text));
+    let choice = knob.choices.iter().position(|c| c.eq_ignore_ascii_case(text));
     let is_share = knob.unit.starts_with("share");
     let typed = if is_share { share_number } else { number };
     let value = choice.map(|at| at as f64).or_else(|| typed(text));
     value.ok_or_else(|| match &*knob.choices {
         [] => {
             let (name, usual) = (&knob.name, knob.value);
-            let or_percent = if is_share {
-                ", or a percentage such as 75%"
-            } else {
-                ""
-            };
+            let or_percent = if is_share { ", or a percentage such as 75%" } else { "" };
             anyhow::anyhow!(
                 "{option} {name}={text}: give SETTING=NUMBER such as {name}={usual}{or_percent}"
             )
@@ -88,10 +81,9 @@ pub(super) fn value_of(option: &str, knob: &Knob, text: &str) -> anyhow::Result<
 /// Formats the value of a setting as [`value_of`] reads it: a choice by its name.
 pub(super) fn value_text(knob: Option<&Knob>, value: f64) -> String {
     let choices = knob.map_or(&[][..], |knob| &knob.choices);
-    choices.get(value as usize).map_or_else(
-        || Number(value).to_string(),
-        |choice| clean(choice).into_owned(),
-    )
+    choices
+        .get(value as usize)
+        .map_or_else(|| Number(value).to_string(), |choice| clean(choice).into_owned())
 }
 
 /// Returns the names of the settings of policies, sorted.

@@ -97,21 +97,14 @@ impl Targets {
                 let (mut found, mut own) = (found.files, found.own_outputs);
                 found.sort_by(|a, b| a.path.cmp(&b.path));
                 if found.is_empty() && own.is_empty() {
-                    bail!(
-                        "{} holds no session file; give another folder",
-                        path.display()
-                    );
+                    bail!("{} holds no session file; give another folder", path.display());
                 }
                 own_outputs.append(&mut own);
-                files.extend(found.into_iter().map(|found| Target {
-                    path: found.path,
-                    of_folder: true,
-                }));
+                files.extend(
+                    found.into_iter().map(|found| Target { path: found.path, of_folder: true }),
+                );
             } else {
-                files.push(Target {
-                    path: path.clone(),
-                    of_folder: false,
-                });
+                files.push(Target { path: path.clone(), of_folder: false });
             }
         }
         if let (true, [own, ..]) = (files.is_empty(), &own_outputs[..]) {
@@ -128,19 +121,12 @@ impl Targets {
                 "--restart, --error, --pin, --clear and --drop apply to one session; give one file"
             );
         }
-        Ok(Self {
-            files,
-            own_outputs,
-            reports_damage: false,
-        })
+        Ok(Self { files, own_outputs, reports_damage: false })
     }
 
     /// Reports a damaged file beside the results, even one that was given by its path.
     pub(super) fn reporting_damage(self) -> Self {
-        Self {
-            reports_damage: true,
-            ..self
-        }
+        Self { reports_damage: true, ..self }
     }
 
     /// Returns true if there may be several sessions.
@@ -174,10 +160,7 @@ impl Targets {
         let Visited { n, skipped, .. } = visited;
         let has_report = self.reports_damage && skipped.damaged().next().is_some();
         if let (0, Some(first), false) = (n, skipped.0.first(), has_report) {
-            bail!(
-                "none of these files holds a session; the first: {}",
-                first.reason
-            );
+            bail!("none of these files holds a session; the first: {}", first.reason);
         }
         skipped.print_note();
         Ok(skipped)
@@ -252,10 +235,7 @@ impl Target {
     }
 
     fn session_id(&self, conversation: Option<usize>) -> SessionId {
-        SessionId {
-            file: shown(&self.path),
-            conversation,
-        }
+        SessionId { file: shown(&self.path), conversation }
     }
 }
 
@@ -266,11 +246,7 @@ impl Visited<'_> {
     }
 
     fn skip(&mut self, id: SessionId, reason: String, is_damaged: bool) {
-        self.skipped.0.push(SkippedSession {
-            id,
-            reason,
-            is_damaged,
-        });
+        self.skipped.0.push(SkippedSession { id, reason, is_damaged });
     }
 }
 
@@ -309,11 +285,9 @@ impl Skipped {
         match &rest[..] {
             [] => {}
             [one] => note(&format!("skipped: {}", one.reason)),
-            [first, ..] => note(&format!(
-                "{} {what} are skipped; the first: {}",
-                rest.len(),
-                first.reason
-            )),
+            [first, ..] => {
+                note(&format!("{} {what} are skipped; the first: {}", rest.len(), first.reason))
+            }
         }
     }
 }

@@ -92,10 +92,7 @@ impl Args {
         shared: &GlobalOptions,
         commands: &[String],
     ) -> anyhow::Result<WindowArgs> {
-        self.paths
-            .iter()
-            .chain(&self.compare)
-            .try_for_each(|path| check(path, commands))?;
+        self.paths.iter().chain(&self.compare).try_for_each(|path| check(path, commands))?;
         if shared.json {
             bail!("--json requires a command: plimsoll inspect FILE --json");
         }
@@ -122,25 +119,15 @@ impl Args {
             } else {
                 OwnPresets::here()
             },
-            workspaces: if shared.no_state {
-                Workspaces::default()
-            } else {
-                Workspaces::here()
-            },
-            index: if shared.no_state {
-                IndexFolder::default()
-            } else {
-                IndexFolder::here()
-            },
+            workspaces: if shared.no_state { Workspaces::default() } else { Workspaces::here() },
+            index: if shared.no_state { IndexFolder::default() } else { IndexFolder::here() },
         })
     }
 }
 
 /// Parses the path of a picture: pictures are PNG files.
 fn picture(text: &str) -> anyhow::Result<PathBuf> {
-    const OTHERS: [&str; 9] = [
-        "bmp", "gif", "jpeg", "jpg", "pdf", "svg", "tif", "tiff", "webp",
-    ];
+    const OTHERS: [&str; 9] = ["bmp", "gif", "jpeg", "jpg", "pdf", "svg", "tif", "tiff", "webp"];
     let path = PathBuf::from(text);
     let end = path.extension().and_then(|end| end.to_str());
     match end {
@@ -169,16 +156,12 @@ fn check(path: &Path, commands: &[String]) -> anyhow::Result<()> {
     if let Some(near) = nearest(&shown, commands) {
         bail!("no file or command is named {shown:?}; did you mean {near}?");
     }
-    bail!(
-        "no file or command is named {shown:?}; commands are {}",
-        commands.join(", ")
-    );
+    bail!("no file or command is named {shown:?}; commands are {}", commands.join(", "));
 }
 
 fn size(text: &str) -> anyhow::Result<Size> {
-    let sides = text
-        .split_once(['x', 'X'])
-        .and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    let sides =
+        text.split_once(['x', 'X']).and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
     match sides {
         Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(Size(size)),
         _ => bail!("give WIDTHxHEIGHT such as 1440x900, 200 to 8000 each"),

@@ -20,11 +20,7 @@ fn wrap_line(out: &mut String, line: &str, width: usize) {
     while rest.trim_end().chars().count() > room {
         // No break within the indentation.
         let start = rest.len() - rest.trim_start().len();
-        let within = rest
-            .char_indices()
-            .nth(room + 1)
-            .map_or(rest.len(), |(at, _)| at)
-            .max(start);
+        let within = rest.char_indices().nth(room + 1).map_or(rest.len(), |(at, _)| at).max(start);
         let before = rest[start..within].rfind(' ').map(|at| at + start);
         let after = || rest[within..].find(' ').map(|at| at + within);
         let Some(at) = before.or_else(after) else {
@@ -41,10 +37,7 @@ fn wrap_line(out: &mut String, line: &str, width: usize) {
 
 /// Returns the indentation of continued lines.
 fn hanging(line: &str, width: usize) -> usize {
-    let left = line
-        .char_indices()
-        .nth(width / 2)
-        .map_or(line, |(at, _)| &line[..at]);
+    let left = line.char_indices().nth(width / 2).map_or(line, |(at, _)| &line[..at]);
     let start = left.len() - left.trim_start().len();
     let column = left[start..].rfind("  ").map(|at| at + start + 2);
     match column {

@@ -126,48 +126,22 @@ mod tests {
 
     #[test]
     fn a_small_share_is_not_rounded_to_a_whole_percent() {
-        let formatted = [
-            0.0,
-            0.0001,
-            0.0099,
-            0.01,
-            0.92,
-            1.2,
-            -0.004,
-            -0.2,
-            f64::INFINITY,
-        ];
+        let formatted = [0.0, 0.0001, 0.0099, 0.01, 0.92, 1.2, -0.004, -0.2, f64::INFINITY];
         assert_eq!(
             formatted.map(|share| whole_percent(Share(share))),
-            [
-                "0 %",
-                "<1 %",
-                "<1 %",
-                "1 %",
-                "92 %",
-                "120 %",
-                "0 %",
-                "-20 %",
-                "more than 100 %"
-            ]
+            ["0 %", "<1 %", "<1 %", "1 %", "92 %", "120 %", "0 %", "-20 %", "more than 100 %"]
         );
     }
 
     #[test]
     fn thousands_are_separated() {
-        assert_eq!(
-            [0, 999, 1_000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
     fn small_sums_are_not_rounded_to_zero() {
         let formatted = [0.0, 31.857, 0.012, 0.004_25, 0.000_071, -1.5].map(|n| usd(Usd(n)));
-        assert_eq!(
-            formatted,
-            ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]
-        );
+        assert_eq!(formatted, ["$0.00", "$31.86", "$0.01", "$0.0043", "$0.000071", "-$1.50"]);
         let formatted = [0.009_97, 999.49, 999.5, 1_204.4].map(|n| usd(Usd(n)));
         assert_eq!(formatted, ["$0.01", "$999.49", "$1,000", "$1,204"]);
     }

@@ -32,8 +32,7 @@ pub struct Cancelled;
 impl Progress {
     /// Starts a phase of `total` bytes (0: unknown).
     pub fn begin(&self, phase: Phase, total: Bytes) {
-        self.is_counting
-            .store(phase == Phase::Counting, Ordering::Relaxed);
+        self.is_counting.store(phase == Phase::Counting, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total.0, Ordering::Relaxed);
     }
@@ -45,11 +44,7 @@ impl Progress {
 
     /// Returns the current phase.
     pub fn phase(&self) -> Phase {
-        if self.is_counting.load(Ordering::Relaxed) {
-            Phase::Counting
-        } else {
-            Phase::Reading
-        }
+        if self.is_counting.load(Ordering::Relaxed) { Phase::Counting } else { Phase::Reading }
     }
 
     /// Returns the share of the phase that is done, or `None` while the total is unknown.
@@ -72,10 +67,7 @@ impl Progress {
     /// Returns a progress of its own that is cancelled with this one.
     #[must_use]
     pub fn with_same_cancellation(&self) -> Self {
-        Self {
-            cancelled: Arc::clone(&self.cancelled),
-            ..Self::default()
-        }
+        Self { cancelled: Arc::clone(&self.cancelled), ..Self::default() }
     }
 
     /// Returns the flag behind [`Progress::is_cancelled`], for callbacks that cannot borrow this.
@@ -88,11 +80,7 @@ impl Progress {
     /// # Errors
     /// Returns [`Cancelled`] after [`Progress::cancel`].
     pub fn check_cancelled(&self) -> Result<(), Cancelled> {
-        if self.is_cancelled() {
-            Err(Cancelled)
-        } else {
-            Ok(())
-        }
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
@@ -110,10 +98,7 @@ mod tests {
         progress.advance(6);
         assert_eq!(progress.share(), Some(Share(1.0)));
         progress.begin(Phase::Counting, Bytes(4));
-        assert_eq!(
-            (progress.phase(), progress.share()),
-            (Phase::Counting, Some(Share(0.0)))
-        );
+        assert_eq!((progress.phase(), progress.share()), (Phase::Counting, Some(Share(0.0))));
     }
 
     #[test]

@@ -94,19 +94,13 @@ mod tests {
 
     #[test]
     fn characters_that_reorder_or_hide_text_become_visible() {
-        assert_eq!(
-            visible("a\u{202e}b\u{1b}[31mc\0\r\n\td"),
-            "a\\u{202e}b\\e[31mc\\u{0}\n\td"
-        );
+        assert_eq!(visible("a\u{202e}b\u{1b}[31mc\0\r\n\td"), "a\\u{202e}b\\e[31mc\\u{0}\n\td");
         assert!(matches!(visible("plain\n\ttext ✓"), Cow::Borrowed(_)));
     }
 
     #[test]
     fn text_of_a_file_cannot_control_the_terminal() {
-        assert_eq!(
-            clean("a\u{1b}[31mred\u{202e}x\ny\n"),
-            "a\\u{1b}[31mred\\u{202e}x y"
-        );
+        assert_eq!(clean("a\u{1b}[31mred\u{202e}x\ny\n"), "a\\u{1b}[31mred\\u{202e}x y");
         assert_eq!(clean("plain é 漢字 👩‍👩‍👧"), "plain é 漢字 👩‍👩‍👧");
     }
 

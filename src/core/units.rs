@@ -37,11 +37,7 @@ impl Tokens {
     /// Returns this number as a share of `whole`; 0 if `whole` is 0.
     #[inline]
     pub fn share_of(self, whole: Self) -> Share {
-        if whole.0 == 0 {
-            Share(0.0)
-        } else {
-            Share(self.as_f64() / whole.as_f64())
-        }
+        if whole.0 == 0 { Share(0.0) } else { Share(self.as_f64() / whole.as_f64()) }
     }
 
     /// Formats with at most three significant digits: `310`, `7.78k`, `126k`, `2.16M`.

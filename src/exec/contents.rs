@@ -101,11 +101,7 @@ impl<'a> Contents<'a> {
     ) {
         let role = session.messages[message].role;
         match &session.parts[part].body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } => {
+            Body::ToolCall { call, tool, arguments } => {
                 self.open.insert(call, self.calls.len());
                 self.calls.push(CallItem {
                     message,
@@ -114,42 +110,29 @@ impl<'a> Contents<'a> {
                     result: None,
                 });
             }
-            Body::ToolResult {
-                call,
-                text,
-                is_error,
-                ..
-            } => {
+            Body::ToolResult { call, text, is_error, .. } => {
                 let text = replaced.unwrap_or(text);
                 match self.open.remove(&**call) {
                     Some(index) => {
-                        self.calls[index].result = Some(ResultItem {
-                            message,
-                            text,
-                            is_error: *is_error,
-                        });
+                        self.calls[index].result =
+                            Some(ResultItem { message, text, is_error: *is_error });
                     }
                     // A result without a call can only be written as a text.
                     None => self.add_text(message, role, text),
                 }
             }
-            Body::ToolDefinition { json, .. } => self.tools.push(Located {
-                message,
-                item: definition(json),
-            }),
-            Body::Media { .. } if replaced.is_none() => self.media.push(Located {
-                message,
-                item: part,
-            }),
-            Body::Thinking {
-                text, sealed_bytes, ..
-            } if replaced.is_none() => self.reasoning.push(Located {
-                message,
-                item: ReasoningItem {
-                    text,
-                    sealed_bytes: *sealed_bytes,
-                },
-            }),
+            Body::ToolDefinition { json, .. } => {
+                self.tools.push(Located { message, item: definition(json) })
+            }
+            Body::Media { .. } if replaced.is_none() => {
+                self.media.push(Located { message, item: part })
+            }
+            Body::Thinking { text, sealed_bytes, .. } if replaced.is_none() => {
+                self.reasoning.push(Located {
+                    message,
+                    item: ReasoningItem { text, sealed_bytes: *sealed_bytes },
+                })
+            }
             body => self.add_text(message, role, replaced.unwrap_or(body.text())),
         }
     }
@@ -159,11 +142,7 @@ impl<'a> Contents<'a> {
         if text.trim().is_empty() {
             self.n_blank += 1;
         } else {
-            self.texts.push(TextItem {
-                message,
-                role,
-                text,
-            });
+            self.texts.push(TextItem { message, role, text });
         }
     }
 }
@@ -189,9 +168,5 @@ fn definition(json: &str) -> Value {
         .find_map(|key| inner.get(key))
         .filter(|schema| schema.is_object());
     let name = inner.get("name").or_else(|| tool.get("type"));
-    json!([
-        name,
-        inner.get("description"),
-        schema.unwrap_or(&json!({"type": "object"}))
-    ])
+    json!([name, inner.get("description"), schema.unwrap_or(&json!({"type": "object"}))])
 }

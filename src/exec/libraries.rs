@@ -18,14 +18,7 @@ pub fn missing_libraries<'a>(names: &[&'a str]) -> Vec<&'a str> {
         // The list holds each name with a zero byte before and after it.
         let entry = [&b"\0"[..], name.as_bytes(), b"\0"].concat();
         let is_listed = known.windows(entry.len()).any(|part| part == entry);
-        is_listed
-            || folders
-                .iter()
-                .any(|folder| Path::new(folder).join(name).exists())
+        is_listed || folders.iter().any(|folder| Path::new(folder).join(name).exists())
     };
-    names
-        .iter()
-        .copied()
-        .filter(|name| !is_there(name))
-        .collect()
+    names.iter().copied().filter(|name| !is_there(name)).collect()
 }

@@ -11,14 +11,8 @@ const MAX_PATHS: usize = 1_000;
 pub fn paths_from(prefix: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<String> {
     let (folder, typed) = prefix
         .rsplit_once('/')
-        .map_or(("", prefix), |(folder, typed)| {
-            (&prefix[..=folder.len()], typed)
-        });
-    let read = fs::read_dir(if folder.is_empty() {
-        Path::new(".")
-    } else {
-        Path::new(folder)
-    });
+        .map_or(("", prefix), |(folder, typed)| (&prefix[..=folder.len()], typed));
+    let read = fs::read_dir(if folder.is_empty() { Path::new(".") } else { Path::new(folder) });
     let entries = read.into_iter().flatten().filter_map(Result::ok);
     let paths = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;

@@ -11,11 +11,7 @@ pub fn quoted(word: &str) -> String {
 
 /// Quotes a path if needed. A leading dash would be parsed as an option, even if quoted.
 pub fn quoted_path(path: &str) -> String {
-    if path.starts_with('-') {
-        quoted(&format!("./{path}"))
-    } else {
-        quoted(path)
-    }
+    if path.starts_with('-') { quoted(&format!("./{path}")) } else { quoted(path) }
 }
 
 #[cfg(test)]

@@ -55,9 +55,7 @@ pub struct KeptPrice {
 impl State {
     /// Reads the state; the default if the file is missing or unreadable.
     pub fn load() -> Self {
-        Self::path()
-            .map(|path| Self::load_from(&path))
-            .unwrap_or_default()
+        Self::path().map(|path| Self::load_from(&path)).unwrap_or_default()
     }
 
     /// Reads the state if its file exists; the default if it cannot be read.
@@ -113,24 +111,14 @@ impl State {
 
     fn load_from(path: &Path) -> Self {
         let read = read_bounded(path, MAX_BYTES).ok();
-        read.and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
     fn save_to(&self, path: &Path) -> io::Result<()> {
         // JSON cannot contain a path that is not Unicode.
-        let recent = self
-            .recent
-            .iter()
-            .filter(|p| p.to_str().is_some())
-            .cloned()
-            .collect();
-        let writable = Self {
-            recent,
-            theme: self.theme.clone(),
-            zoom: self.zoom,
-            price: self.price.clone(),
-        };
+        let recent = self.recent.iter().filter(|p| p.to_str().is_some()).cloned().collect();
+        let writable =
+            Self { recent, theme: self.theme.clone(), zoom: self.zoom, price: self.price.clone() };
         replace_private(path, &serde_json::to_vec_pretty(&writable)?)
     }
 }
@@ -159,10 +147,7 @@ mod tests {
         let path = folder.path().join("deep").join("state.json");
         let mut state = State {
             theme: "light".to_owned(),
-            price: Some(KeptPrice {
-                output: Rate(0.3),
-                ..KeptPrice::default()
-            }),
+            price: Some(KeptPrice { output: Rate(0.3), ..KeptPrice::default() }),
             ..State::default()
         };
         for name in ["a", "b", "a"] {

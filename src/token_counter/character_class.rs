@@ -131,11 +131,7 @@ const NAMES: [(&str, Class); 6] = [
 static RANGES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
     let mut ranges: Vec<_> = NAMES
         .iter()
-        .flat_map(|(name, class)| {
-            ranges_of(name)
-                .into_iter()
-                .map(|(from, to)| (from, to, *class))
-        })
+        .flat_map(|(name, class)| ranges_of(name).into_iter().map(|(from, to)| (from, to, *class)))
         .collect();
     ranges.sort_unstable_by_key(|(from, ..)| *from);
     ranges
@@ -144,10 +140,9 @@ static RANGES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
 fn ranges_of(name: &str) -> Vec<(char, char)> {
     let parsed = regex_syntax::parse(name).map(hir::Hir::into_kind);
     match parsed {
-        Ok(HirKind::Class(hir::Class::Unicode(class))) => class
-            .iter()
-            .map(|range| (range.start(), range.end()))
-            .collect(),
+        Ok(HirKind::Class(hir::Class::Unicode(class))) => {
+            class.iter().map(|range| (range.start(), range.end())).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -173,10 +168,7 @@ mod tests {
             Class::Line => Class::Blank,
             class => class,
         };
-        assert_eq!(
-            ('\0'..='\x7f').find(|c| of_ascii(c) != from_library(*c)),
-            None
-        );
+        assert_eq!(('\0'..='\x7f').find(|c| of_ascii(c) != from_library(*c)), None);
     }
 
     #[test]

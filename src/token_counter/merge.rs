@@ -35,10 +35,7 @@ impl Merger {
         self.begin(ranks, piece);
         let mut tokens = len;
         loop {
-            let merge = self
-                .merges
-                .iter()
-                .fold(NO_MERGE, |first, merge| first.min(*merge));
+            let merge = self.merges.iter().fold(NO_MERGE, |first, merge| first.min(*merge));
             if merge == NO_MERGE {
                 return tokens;
             }
@@ -69,12 +66,10 @@ impl Merger {
         self.ends.clear();
         self.ends.extend(1..=len as u16);
         self.before.clear();
-        self.before
-            .extend((0..len as u16).map(|at| at.wrapping_sub(1)));
+        self.before.extend((0..len as u16).map(|at| at.wrapping_sub(1)));
         self.merges.clear();
         let pairs = piece.windows(2).enumerate();
-        self.merges
-            .extend(pairs.map(|(at, pair)| merge(ranks.of_pair(pair[0], pair[1]), at)));
+        self.merges.extend(pairs.map(|(at, pair)| merge(ranks.of_pair(pair[0], pair[1]), at)));
         self.merges.push(NO_MERGE);
     }
 
@@ -98,10 +93,7 @@ const CHUNK_BYTES: usize = 16 << 20;
 
 /// Counts the tokens of a piece of any length in O(n log n) time.
 pub(super) fn count_long(ranks: &Ranks, piece: &[u8]) -> usize {
-    piece
-        .chunks(CHUNK_BYTES)
-        .map(|part| LongPiece::new(ranks, part).count(ranks))
-        .sum()
+    piece.chunks(CHUNK_BYTES).map(|part| LongPiece::new(ranks, part).count(ranks)).sum()
 }
 
 /// A piece whose next pair to merge comes from a priority queue.
@@ -189,11 +181,7 @@ mod tests {
             let ranks = vocabulary.ranks();
             let counted = Merger::default().count(ranks, piece);
             assert_eq!(counted, expected, "{vocabulary:?} {piece:?}");
-            assert_eq!(
-                count_long(ranks, piece),
-                expected,
-                "long: {vocabulary:?} {piece:?}"
-            );
+            assert_eq!(count_long(ranks, piece), expected, "long: {vocabulary:?} {piece:?}");
         }
     }
 

@@ -178,9 +178,7 @@ mod tests {
 
     #[test]
     fn long_runs_take_linear_time_and_match_the_library() {
-        let units = [
-            "a", "A", "漢", "漢A", " ", "\n", " \n", "}", "'s", "1", "/\n", "é", "🚢",
-        ];
+        let units = ["a", "A", "漢", "漢A", " ", "\n", " \n", "}", "'s", "1", "/\n", "é", "🚢"];
         for unit in units {
             let text = unit.repeat(200_000);
             for vocabulary in Vocabulary::ALL {

@@ -115,11 +115,7 @@ impl Ranks {
         while n > 1 {
             let mut at = 0;
             for other in 1..n - 1 {
-                at = if merged[other] < merged[at] {
-                    other
-                } else {
-                    at
-                };
+                at = if merged[other] < merged[at] { other } else { at };
             }
             if merged[at] == NO_RANK {
                 break;
@@ -129,10 +125,7 @@ impl Ranks {
             n -= 1;
             merged[n - 1] = NO_RANK;
             for changed in at.saturating_sub(1)..(at + 1).min(n - 1) {
-                let (from, to) = (
-                    usize::from(begins[changed]),
-                    usize::from(begins[changed + 2]),
-                );
+                let (from, to) = (usize::from(begins[changed]), usize::from(begins[changed + 2]));
                 merged[changed] = self.rank(piece >> (8 * from), to - from);
             }
         }
@@ -206,9 +199,8 @@ fn hash(key: u128) -> u64 {
 
 /// Returns the filter hash of a long token, from its first bytes. Returns `None` for a short one.
 fn first_of_long(token: &[u8]) -> Option<u64> {
-    let first: &[u8; MAX_SHORT_BYTES] = token
-        .first_chunk()
-        .filter(|_| token.len() > MAX_SHORT_BYTES)?;
+    let first: &[u8; MAX_SHORT_BYTES] =
+        token.first_chunk().filter(|_| token.len() > MAX_SHORT_BYTES)?;
     let mut bytes = [0; 16];
     bytes[..MAX_SHORT_BYTES].copy_from_slice(first);
     let key = key(u128::from_le_bytes(bytes), MAX_SHORT_BYTES);
@@ -231,9 +223,7 @@ mod tests {
         let mut bytes = [0xff; 16];
         bytes[..piece.len()].copy_from_slice(piece);
         for vocabulary in Vocabulary::ALL {
-            let counted = vocabulary
-                .ranks()
-                .count(u128::from_le_bytes(bytes), piece.len());
+            let counted = vocabulary.ranks().count(u128::from_le_bytes(bytes), piece.len());
             assert_eq!(
                 counted,
                 vocabulary.reference().bpe.count(piece),
@@ -248,11 +238,7 @@ mod tests {
             let ranks = vocabulary.ranks();
             for (rank, token) in (0..).zip(vocabulary.tokens()) {
                 let padded = [token, &[7; 17]].concat();
-                assert_eq!(
-                    ranks.rank_within(&padded, 0, token.len()),
-                    rank,
-                    "{token:?}"
-                );
+                assert_eq!(ranks.rank_within(&padded, 0, token.len()), rank, "{token:?}");
             }
             assert_eq!(ranks.rank_within(&[0xff; 40], 0, 13), NO_RANK);
             assert_eq!(ranks.rank_within(&[0xff; 40], 0, 14), NO_RANK);
@@ -266,11 +252,7 @@ mod tests {
             let all = &all;
             let check = move |rank: usize| {
                 let (one, other) = (all[rank], all[rank * 31 % all.len()]);
-                for piece in [
-                    one.to_vec(),
-                    [one, other].concat(),
-                    [&other[1..], one].concat(),
-                ] {
+                for piece in [one.to_vec(), [one, other].concat(), [&other[1..], one].concat()] {
                     assert_equal_counts(&piece[..piece.len().min(MAX_SHORT_BYTES)]);
                 }
             };

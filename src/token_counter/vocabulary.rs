@@ -130,11 +130,7 @@ mod tests {
             let reference = vocabulary.reference();
             assert_eq!(vocabulary.tokens().count(), reference.bpe.num_tokens());
             for (rank, token) in (0..).zip(vocabulary.tokens()) {
-                assert_eq!(
-                    token,
-                    reference.bpe.token_bytes(rank),
-                    "{vocabulary:?} {rank}"
-                );
+                assert_eq!(token, reference.bpe.token_bytes(rank), "{vocabulary:?} {rank}");
             }
         }
     }

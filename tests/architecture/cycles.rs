@@ -21,14 +21,10 @@ struct Module {
 /// Returns the import cycles of more than one file, each sorted. `files` are paths below the root of a crate, with their texts.
 pub(crate) fn cycles(files: &[(String, String)]) -> Vec<Vec<String>> {
     let modules = modules(files);
-    let imports: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = modules
-        .keys()
-        .map(|path| (path, imports_of(path, &modules)))
-        .collect();
-    let reached: BTreeMap<_, _> = imports
-        .keys()
-        .map(|path| (*path, reachable(path, &imports)))
-        .collect();
+    let imports: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
+        modules.keys().map(|path| (path, imports_of(path, &modules))).collect();
+    let reached: BTreeMap<_, _> =
+        imports.keys().map(|path| (*path, reachable(path, &imports))).collect();
     let cycle = |path: &ModulePath| -> Vec<String> {
         let others = reached[path].iter();
         let mutual = others.filter(|other| reached[*other].contains(path));
@@ -45,32 +41,19 @@ fn modules(files: &[(String, String)]) -> BTreeMap<ModulePath, Module> {
     let module = |(file, text): &(String, String)| {
         let path = module_path(file);
         let named = paths_of(&code_of(text));
-        let named = named
-            .iter()
-            .map(|p| p.split("::").map(str::to_owned).collect());
+        let named = named.iter().map(|p| p.split("::").map(str::to_owned).collect());
         let named: Vec<ModulePath> = named.collect();
-        let absolute: Vec<ModulePath> = named
-            .iter()
-            .filter_map(|p| absolute(&path, p, &known))
-            .collect();
-        let bindings: BTreeMap<String, ModulePath> = absolute
-            .iter()
-            .filter_map(|p| Some((p.last()?.clone(), p.clone())))
-            .collect();
+        let absolute: Vec<ModulePath> =
+            named.iter().filter_map(|p| absolute(&path, p, &known)).collect();
+        let bindings: BTreeMap<String, ModulePath> =
+            absolute.iter().filter_map(|p| Some((p.last()?.clone(), p.clone()))).collect();
         let through_bindings = named.iter().filter_map(|p| {
             let bound = bindings.get(p.first()?)?;
             Some(bound.iter().chain(&p[1..]).cloned().collect())
         });
         let paths = absolute.iter().cloned().chain(through_bindings).collect();
         let file = file.clone();
-        (
-            path,
-            Module {
-                file,
-                paths,
-                bindings,
-            },
-        )
+        (path, Module { file, paths, bindings })
     };
     files.iter().map(module).collect()
 }
@@ -149,35 +132,21 @@ fn reachable<'a>(
 #[test]
 fn finds_cycles_through_groups_modules_and_reexports() {
     let files = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
-        let owned = texts
-            .iter()
-            .map(|(f, t)| ((*f).to_owned(), (*t).to_owned()));
+        let owned = texts.iter().map(|(f, t)| ((*f).to_owned(), (*t).to_owned()));
         owned.collect()
     };
     let cycle = |texts: &[(&str, &str)]| cycles(&files(texts));
     let none = Vec::<Vec<String>>::new();
     let face = ("a/mod.rs", "mod b; mod c; pub use c::C;");
-    assert_eq!(
-        cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", "struct C;")]),
-        none
-    );
+    assert_eq!(cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", "struct C;")]), none);
     let found = vec![vec!["a/b.rs".to_owned(), "a/c.rs".to_owned()]];
-    for import in [
-        "use super::b::B;",
-        "use crate::a::{b::{B, D}};",
-        "use crate::a::b; fn f() { b::g() }",
-    ] {
-        let texts = [
-            face,
-            ("a/b.rs", "use super::C; struct B;"),
-            ("a/c.rs", import),
-        ];
+    for import in
+        ["use super::b::B;", "use crate::a::{b::{B, D}};", "use crate::a::b; fn f() { b::g() }"]
+    {
+        let texts = [face, ("a/b.rs", "use super::C; struct B;"), ("a/c.rs", import)];
         assert_eq!(cycle(&texts), found, "{import}");
     }
     // Tests and comments do not count.
     let tested = "// crate::a::b\n#[cfg(test)] mod tests { use crate::a::b::B; }";
-    assert_eq!(
-        cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", tested)]),
-        none
-    );
+    assert_eq!(cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", tested)]), none);
 }

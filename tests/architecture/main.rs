@@ -25,29 +25,15 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("chat", &["session"]),
     ("engine", &["units", "session", "chat", "tokens"]),
     ("systems", &["units", "session", "chat", "tokens", "engine"]),
-    (
-        "presets",
-        &["units", "session", "tokens", "engine", "systems"],
-    ),
+    ("presets", &["units", "session", "tokens", "engine", "systems"]),
     (
         "analysis",
-        &[
-            "units", "figure", "progress", "session", "chat", "tokens", "engine", "presets",
-        ],
+        &["units", "figure", "progress", "session", "chat", "tokens", "engine", "presets"],
     ),
     ("providers", &["units", "session", "chat"]),
     (
         "report",
-        &[
-            "units",
-            "figure",
-            "safe_text",
-            "session",
-            "tokens",
-            "engine",
-            "presets",
-            "analysis",
-        ],
+        &["units", "figure", "safe_text", "session", "tokens", "engine", "presets", "analysis"],
     ),
     (
         "exec",
@@ -163,15 +149,8 @@ const FILE_METHODS: [&str; 10] = [
 ];
 
 /// Names that only the window may use.
-const WINDOW: [&str; 7] = [
-    "eframe",
-    "egui",
-    "egui_extras",
-    "egui_plot",
-    "poll_promise",
-    "rfd",
-    "winit",
-];
+const WINDOW: [&str; 7] =
+    ["eframe", "egui", "egui_extras", "egui_plot", "poll_promise", "rfd", "winit"];
 
 /// Macros that print. `cli/output.rs` prints without them.
 const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
@@ -208,9 +187,8 @@ fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
         .filter_map(|p| layer_named(path, &p).map(str::to_owned));
     let forbidden = imported
         .filter(|name| name != layer && is_layer(name) && !allowed.contains(&name.as_str()));
-    let mut violations: Vec<String> = forbidden
-        .map(|name| format!("{path}: `{layer}` may not import `{name}`"))
-        .collect();
+    let mut violations: Vec<String> =
+        forbidden.map(|name| format!("{path}: `{layer}` may not import `{name}`")).collect();
     violations.dedup();
     violations
 }
@@ -226,9 +204,7 @@ fn layer_named<'a>(file: &str, path: &'a str) -> Option<&'a str> {
     let is_mod = file.ends_with("/mod.rs");
     let depth = file.split('/').count() - usize::from(is_mod);
     let ups = path.split("::").take_while(|name| *name == "super").count();
-    (ups > 0 && ups == depth)
-        .then(|| path.split("::").nth(ups))
-        .flatten()
+    (ups > 0 && ups == depth).then(|| path.split("::").nth(ups)).flatten()
 }
 
 /// Whether a path is `prefix` or continues it.
@@ -248,9 +224,7 @@ fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
             || (!is_window && WINDOW.iter().any(|library| is_under(p, library)))
             || (!is_client && NETWORK.iter().any(|library| is_under(p, library)))
     });
-    wrong
-        .map(|p| format!("{path}: `{layer}` may not use `{p}`"))
-        .collect()
+    wrong.map(|p| format!("{path}: `{layer}` may not use `{p}`")).collect()
 }
 
 /// Returns paths and methods that access files outside of `exec`. [`forbidden_paths`] checks the pure layers.
@@ -263,9 +237,7 @@ fn file_access(path: &str, text: &str) -> Vec<String> {
         let last = p.rsplit("::").next().unwrap_or(p);
         FILES.iter().any(|file| is_under(p, file)) || FILE_METHODS.contains(&last)
     });
-    wrong
-        .map(|p| format!("{path}: `{p}`; only exec accesses files"))
-        .collect()
+    wrong.map(|p| format!("{path}: `{p}`; only exec accesses files")).collect()
 }
 
 /// Returns macros and streams that print outside of `cli/output.rs`.
@@ -277,9 +249,7 @@ fn printing(path: &str, text: &str) -> Vec<String> {
         .map(|m| format!("{m}!"));
     let streams = paths_of(&code).into_iter().filter(|p| {
         path != "cli/output.rs"
-            && ["stdout", "stderr"]
-                .iter()
-                .any(|s| p.ends_with(&format!("io::{s}")))
+            && ["stdout", "stderr"].iter().any(|s| p.ends_with(&format!("io::{s}")))
     });
     macros
         .chain(streams)
@@ -305,27 +275,18 @@ fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> 
     let code = code_of(text);
     let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
     let (table, marker) = (code_of(table), format!(": {row} ="));
-    let names = code
-        .match_indices(&marker)
-        .filter_map(|(at, _)| code[..at].rsplit(' ').next());
+    let names = code.match_indices(&marker).filter_map(|(at, _)| code[..at].rsplit(' ').next());
     let missing = names.filter(|name| !paths_of(&table).contains(&format!("{child}::{name}")));
-    missing
-        .map(|name| format!("{child}::{name} is not in the table of {row}s"))
-        .collect()
+    missing.map(|name| format!("{child}::{name} is not in the table of {row}s")).collect()
 }
 
 /// Returns a module that the `mod.rs` of its folder does not declare. Such a file is not compiled.
 fn undeclared(child: &str, table: &str) -> Vec<String> {
     let code = code_of(table);
     let words: Vec<&str> = code.split_whitespace().collect();
-    let is_declared = words
-        .windows(2)
-        .any(|w| w[0] == "mod" && w[1].trim_end_matches(';') == child);
-    if is_declared {
-        Vec::new()
-    } else {
-        vec![format!("{child} is not declared")]
-    }
+    let is_declared =
+        words.windows(2).any(|w| w[0] == "mod" && w[1].trim_end_matches(';') == child);
+    if is_declared { Vec::new() } else { vec![format!("{child} is not declared")] }
 }
 
 /// Returns the formats that code outside of `formats` names. It uses the properties of [`Format`] instead.
@@ -398,21 +359,13 @@ fn check_all(rule: fn(&str, &str) -> Vec<String>) {
 /// with a row.
 fn check_table(folder: &str, row: &str) -> usize {
     let files = files_under(&src().join("core").join(folder));
-    let table = &files
-        .iter()
-        .find(|(path, _)| path == "mod.rs")
-        .expect("the folder has a mod.rs")
-        .1;
+    let table =
+        &files.iter().find(|(path, _)| path == "mod.rs").expect("the folder has a mod.rs").1;
     let (mut wrong, mut rows) = (Vec::new(), 0);
-    for (path, text) in files
-        .iter()
-        .filter(|(path, _)| path != "mod.rs" && !path.ends_with("/tests.rs"))
+    for (path, text) in
+        files.iter().filter(|(path, _)| path != "mod.rs" && !path.ends_with("/tests.rs"))
     {
-        let child = path
-            .split('/')
-            .next()
-            .unwrap_or(path)
-            .trim_end_matches(".rs");
+        let child = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
         wrong.extend(undeclared(child, table));
         wrong.extend(missing_rows(child, text, row, table));
         rows += usize::from(text.contains(&format!(": {row} =")));
@@ -457,10 +410,7 @@ fn import_cycles_are_short() {
     let is_root = |path: &str| matches!(path, "main.rs" | "lib.rs");
     let files: Vec<_> = all.filter(|(path, _)| !is_root(path)).collect();
     let cycles = cycles(&files);
-    let long: Vec<_> = cycles
-        .iter()
-        .filter(|cycle| cycle.len() > MAX_CYCLE)
-        .collect();
+    let long: Vec<_> = cycles.iter().filter(|cycle| cycle.len() > MAX_CYCLE).collect();
     assert_eq!(long, Vec::<&Vec<String>>::new());
 }
 
@@ -475,21 +425,15 @@ fn every_format_counter_and_api_is_in_its_table() {
 fn every_file_of_the_window_is_declared() {
     let files = files_under(&src().join("app"));
     assert!(files.len() > 100, "found only {} files", files.len());
-    for (path, _) in files
-        .iter()
-        .filter(|(path, _)| path != "mod.rs" && !path.ends_with("/tests.rs"))
+    for (path, _) in
+        files.iter().filter(|(path, _)| path != "mod.rs" && !path.ends_with("/tests.rs"))
     {
         let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
         let (folder, child) = module.rsplit_once('/').unwrap_or(("", module));
-        let parent = if folder.is_empty() {
-            "mod.rs".to_owned()
-        } else {
-            format!("{folder}/mod.rs")
-        };
-        let (_, declarations) = files
-            .iter()
-            .find(|(path, _)| *path == parent)
-            .expect("a folder has a mod.rs");
+        let parent =
+            if folder.is_empty() { "mod.rs".to_owned() } else { format!("{folder}/mod.rs") };
+        let (_, declarations) =
+            files.iter().find(|(path, _)| *path == parent).expect("a folder has a mod.rs");
         assert_eq!(undeclared(child, declarations), Vec::<String>::new());
     }
 }
@@ -497,22 +441,14 @@ fn every_file_of_the_window_is_declared() {
 #[test]
 fn every_preset_file_is_in_the_table_under_its_own_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/presets");
-    let names = fs::read_dir(folder)
-        .expect("the presets are there")
-        .map(|e| e.expect("readable").path());
+    let names =
+        fs::read_dir(folder).expect("the presets are there").map(|e| e.expect("readable").path());
     let mut on_disk: Vec<String> = names
-        .map(|p| {
-            p.file_stem()
-                .expect("files have names")
-                .to_string_lossy()
-                .into_owned()
-        })
+        .map(|p| p.file_stem().expect("files have names").to_string_lossy().into_owned())
         .collect();
     on_disk.sort();
-    let mut in_table: Vec<String> = plimsoll::presets::PRESETS
-        .iter()
-        .map(|p| p.name.to_owned())
-        .collect();
+    let mut in_table: Vec<String> =
+        plimsoll::presets::PRESETS.iter().map(|p| p.name.to_owned()).collect();
     in_table.sort();
     assert_eq!(on_disk, in_table);
     for preset in plimsoll::presets::PRESETS {
@@ -525,26 +461,11 @@ fn every_preset_file_is_in_the_table_under_its_own_name() {
 fn imports_of_higher_layers_are_found_in_every_notation() {
     let wrong = |path: &str, text: &str| forbidden_layers(path, text).len();
     assert_eq!(wrong("session/mod.rs", "use crate::tokens::Fit;"), 1);
-    assert_eq!(
-        wrong(
-            "session/mod.rs",
-            "use crate::{units::Tokens, formats::{self, Input}};"
-        ),
-        1
-    );
-    assert_eq!(
-        wrong("session/part.rs", "fn f() { crate::engine::drive() }"),
-        1
-    );
-    assert_eq!(
-        wrong("session/mod.rs", "use plimsoll_core::tokens::Fit;"),
-        1
-    );
+    assert_eq!(wrong("session/mod.rs", "use crate::{units::Tokens, formats::{self, Input}};"), 1);
+    assert_eq!(wrong("session/part.rs", "fn f() { crate::engine::drive() }"), 1);
+    assert_eq!(wrong("session/mod.rs", "use plimsoll_core::tokens::Fit;"), 1);
     assert_eq!(wrong("session/mod.rs", "use super::tokens;"), 1);
-    assert_eq!(
-        wrong("session/a/b.rs", "use super::super::super::tokens;"),
-        1
-    );
+    assert_eq!(wrong("session/a/b.rs", "use super::super::super::tokens;"), 1);
     assert_eq!(wrong("cli/mod.rs", "use crate::app::App;"), 1);
     assert_eq!(wrong("main.rs", "use plimsoll::engine::Case;"), 1);
     assert_eq!(wrong("newcomer/mod.rs", ""), 1);
@@ -554,10 +475,7 @@ fn imports_of_higher_layers_are_found_in_every_notation() {
 fn allowed_imports_are_accepted() {
     let wrong = |path: &str, text: &str| forbidden_layers(path, text);
     let none = Vec::<String>::new();
-    assert_eq!(
-        wrong("engine/mod.rs", "use crate::{session::Session, tokens};"),
-        none
-    );
+    assert_eq!(wrong("engine/mod.rs", "use crate::{session::Session, tokens};"), none);
     assert_eq!(
         wrong(
             "session/mod.rs",
@@ -574,20 +492,10 @@ fn allowed_imports_are_accepted() {
     );
     assert_eq!(wrong("session/part.rs", "use super::tokens;"), none);
     assert_eq!(
-        wrong(
-            "session/mod.rs",
-            "#[cfg(test)]\nmod tests { use crate::engine::drive; fn f() {} }"
-        ),
+        wrong("session/mod.rs", "#[cfg(test)]\nmod tests { use crate::engine::drive; fn f() {} }"),
         none
     );
-    assert_eq!(
-        wrong(
-            "session/mod.rs",
-            "#[cfg(test)]\nmod tests;\nuse crate::cli::run;"
-        )
-        .len(),
-        1
-    );
+    assert_eq!(wrong("session/mod.rs", "#[cfg(test)]\nmod tests;\nuse crate::cli::run;").len(), 1);
     assert_eq!(wrong("main.rs", "use plimsoll::{app, cli};"), none);
 }
 
@@ -596,18 +504,9 @@ fn input_and_output_in_a_pure_layer_are_found() {
     let wrong = |path: &str, text: &str| forbidden_paths(path, text).len();
     assert_eq!(wrong("engine/mod.rs", "use std::fs;"), 1);
     assert_eq!(wrong("engine/mod.rs", "use std::{fmt, thread};"), 1);
-    assert_eq!(
-        wrong("formats/mod.rs", "use std::time::{Duration, Instant};"),
-        1
-    );
-    assert_eq!(
-        wrong("tokens/mod.rs", "fn f() { std::env::var(\"A\"); }"),
-        1
-    );
-    assert_eq!(
-        wrong("analysis/mod.rs", "use std::io::{self, stdin as s};"),
-        1
-    );
+    assert_eq!(wrong("formats/mod.rs", "use std::time::{Duration, Instant};"), 1);
+    assert_eq!(wrong("tokens/mod.rs", "fn f() { std::env::var(\"A\"); }"), 1);
+    assert_eq!(wrong("analysis/mod.rs", "use std::io::{self, stdin as s};"), 1);
     assert_eq!(wrong("exec/mod.rs", "use eframe::egui;"), 1);
     assert_eq!(wrong("cli/mod.rs", "fn f(c: egui::Context) {}"), 1);
     assert_eq!(wrong("exec/mod.rs", "use std::{fs, thread};"), 0);
@@ -615,35 +514,17 @@ fn input_and_output_in_a_pure_layer_are_found() {
     assert_eq!(wrong("cli/mod.rs", "use reqwest::Client;"), 1);
     assert_eq!(wrong("exec/load.rs", "use std::net::TcpStream;"), 1);
     assert_eq!(wrong("exec/model/ask.rs", "use reqwest::Client;"), 0);
-    assert_eq!(
-        wrong(
-            "engine/mod.rs",
-            "use std::time::Duration; use std::io::Read as _;"
-        ),
-        0
-    );
+    assert_eq!(wrong("engine/mod.rs", "use std::time::Duration; use std::io::Read as _;"), 0);
 }
 
 #[test]
 fn file_access_outside_exec_is_found() {
     let wrong = |path: &str, text: &str| file_access(path, text).len();
     assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
-    assert_eq!(
-        wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"),
-        1
-    );
-    assert_eq!(
-        wrong(
-            "app/picture.rs",
-            "fn f(i: RgbaImage) { i.save_with_format(p, f) }"
-        ),
-        1
-    );
+    assert_eq!(wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"), 1);
+    assert_eq!(wrong("app/picture.rs", "fn f(i: RgbaImage) { i.save_with_format(p, f) }"), 1);
     assert_eq!(wrong("main.rs", "fn f(p: &Path) -> bool { p.exists() }"), 1);
-    assert_eq!(
-        wrong("exec/mod.rs", "use std::fs; use tempfile::NamedTempFile;"),
-        0
-    );
+    assert_eq!(wrong("exec/mod.rs", "use std::fs; use tempfile::NamedTempFile;"), 0);
     assert_eq!(
         wrong(
             "app/mod.rs",
@@ -655,39 +536,20 @@ fn file_access_outside_exec_is_found() {
 
 #[test]
 fn printing_outside_of_the_output_module_is_found() {
+    assert_eq!(printing("engine/mod.rs", "fn f() { println!(\"{}\", 1) }").len(), 1);
+    assert_eq!(printing("cli/mod.rs", "fn f() { std::io::stdout().lock(); }").len(), 1);
+    assert_eq!(printing("cli/output.rs", "fn f() { io::stdout().lock(); }").len(), 0);
     assert_eq!(
-        printing("engine/mod.rs", "fn f() { println!(\"{}\", 1) }").len(),
-        1
-    );
-    assert_eq!(
-        printing("cli/mod.rs", "fn f() { std::io::stdout().lock(); }").len(),
-        1
-    );
-    assert_eq!(
-        printing("cli/output.rs", "fn f() { io::stdout().lock(); }").len(),
-        0
-    );
-    assert_eq!(
-        printing(
-            "cli/mod.rs",
-            "// println!(1)\nfn f(println: bool) -> bool { !println }"
-        )
-        .len(),
+        printing("cli/mod.rs", "// println!(1)\nfn f(println: bool) -> bool { !println }").len(),
         0
     );
 }
 
 #[test]
 fn a_file_of_more_than_600_lines_is_found() {
-    assert_eq!(
-        too_long("engine/run.rs", &"\n".repeat(MAX_LINES + 1)).len(),
-        1
-    );
+    assert_eq!(too_long("engine/run.rs", &"\n".repeat(MAX_LINES + 1)).len(), 1);
     assert_eq!(too_long("engine/run.rs", &"\n".repeat(MAX_LINES)).len(), 0);
-    assert_eq!(
-        too_long("engine/tests.rs", &"\n".repeat(MAX_LINES + 1)).len(),
-        0
-    );
+    assert_eq!(too_long("engine/tests.rs", &"\n".repeat(MAX_LINES + 1)).len(), 0);
 }
 
 #[test]
@@ -697,13 +559,7 @@ fn missing_rows_and_undeclared_files_are_found() {
     assert_eq!(missing_rows("pi", file, "Format", table).len(), 0);
     assert_eq!(missing_rows("qwen", file, "Format", table).len(), 1);
     assert_eq!(
-        missing_rows(
-            "pi",
-            "pub const OTHER: Format =\n Format {};",
-            "Format",
-            table
-        )
-        .len(),
+        missing_rows("pi", "pub const OTHER: Format =\n Format {};", "Format", table).len(),
         1
     );
     assert_eq!(undeclared("qwen", table).len(), 0);

@@ -17,9 +17,7 @@ fn without_comments_and_strings(text: &str) -> String {
         if let Some(end) = next {
             // Lines stay where they are.
             code.extend(
-                chars[at..end.min(chars.len())]
-                    .iter()
-                    .map(|c| if *c == '\n' { '\n' } else { ' ' }),
+                chars[at..end.min(chars.len())].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }),
             );
             at = end;
         } else {
@@ -31,18 +29,12 @@ fn without_comments_and_strings(text: &str) -> String {
 }
 
 fn starts(chars: &[char], at: usize, with: &str) -> bool {
-    with.chars()
-        .enumerate()
-        .all(|(i, c)| chars.get(at + i) == Some(&c))
+    with.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c))
 }
 
 fn end_of_comment(chars: &[char], at: usize) -> Option<usize> {
     if starts(chars, at, "//") {
-        return Some(
-            (at..chars.len())
-                .find(|i| chars[*i] == '\n')
-                .unwrap_or(chars.len()),
-        );
+        return Some((at..chars.len()).find(|i| chars[*i] == '\n').unwrap_or(chars.len()));
     }
     if !starts(chars, at, "/*") {
         return None;
@@ -95,9 +87,7 @@ fn end_of_char(chars: &[char], at: usize) -> Option<usize> {
         return None;
     }
     match (chars.get(at + 1), chars.get(at + 2)) {
-        (Some('\\'), _) => (at + 3..chars.len())
-            .find(|i| chars[*i] == '\'')
-            .map(|end| end + 1),
+        (Some('\\'), _) => (at + 3..chars.len()).find(|i| chars[*i] == '\'').map(|end| end + 1),
         (Some(_), Some('\'')) => Some(at + 3),
         _ => None,
     }
@@ -170,11 +160,8 @@ fn path(tokens: &[String], at: &mut usize, prefix: &str, paths: &mut Vec<String>
             }
             name if is_name(name) => {
                 if name != "self" || path.is_empty() {
-                    path = if path.is_empty() {
-                        name.to_owned()
-                    } else {
-                        format!("{path}::{name}")
-                    };
+                    path =
+                        if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") };
                 }
                 *at += 1;
             }

@@ -15,15 +15,8 @@ fn the_output_has_the_reported_tokens_and_the_source_is_unchanged() {
             let here = folder();
             write_conversation(here.path(), "c.json");
             let source = fs::read(here.path().join("c.json")).expect("it was written");
-            let mut args = vec![
-                "compact",
-                "c.json",
-                "--json",
-                "--policy",
-                policy,
-                "--schedule",
-                schedule,
-            ];
+            let mut args =
+                vec!["compact", "c.json", "--json", "--policy", policy, "--schedule", schedule];
             args.extend(["--window", "8k", "--output-reserve", "1k"]);
             args.extend(match policy {
                 "prune" => [
@@ -48,28 +41,16 @@ fn the_output_has_the_reported_tokens_and_the_source_is_unchanged() {
                 (&Value::from(true), &Value::from("c-managed-1.json"))
             );
             assert!(compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64());
-            let inspected = json(&plimsoll(
-                here.path(),
-                &["inspect", "--json", "c-managed-1.json"],
-            ));
+            let inspected =
+                json(&plimsoll(here.path(), &["inspect", "--json", "c-managed-1.json"]));
             assert_eq!(
                 inspected["tokens"]["total"], compacted["tokens_after"],
                 "{policy}, {schedule}"
             );
-            assert_eq!(
-                inspected["issues"],
-                Value::Array(Vec::new()),
-                "{policy}, {schedule}"
-            );
-            assert_eq!(
-                fs::read(here.path().join("c.json")).expect("it is there"),
-                source
-            );
+            assert_eq!(inspected["issues"], Value::Array(Vec::new()), "{policy}, {schedule}");
+            assert_eq!(fs::read(here.path().join("c.json")).expect("it is there"), source);
             let [managed, manifest, removed] = EXPORT;
-            assert_eq!(
-                names_in(here.path()),
-                [managed, manifest, removed, "c.json"]
-            );
+            assert_eq!(names_in(here.path()), [managed, manifest, removed, "c.json"]);
         }
     }
 }
@@ -77,32 +58,15 @@ fn the_output_has_the_reported_tokens_and_the_source_is_unchanged() {
 #[test]
 fn the_output_of_a_calibrated_session_keeps_its_token_count() {
     let folder = folder();
-    for (sample, policy) in [
-        ("slow-growth.jsonl", "truncate"),
-        ("compacted.jsonl", "prune"),
-    ] {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("sample_sessions")
-            .join(sample);
+    for (sample, policy) in [("slow-growth.jsonl", "truncate"), ("compacted.jsonl", "prune")] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions").join(sample);
         let source = source.to_str().expect("UTF-8");
         let out = format!("{policy}.jsonl");
-        let args = [
-            "compact",
-            source,
-            "--policy",
-            policy,
-            "--schedule",
-            "replay",
-            "-o",
-            &out,
-            "--json",
-        ];
+        let args =
+            ["compact", source, "--policy", policy, "--schedule", "replay", "-o", &out, "--json"];
         let compacted = json(&plimsoll(folder.path(), &args));
         let opened = json(&plimsoll(folder.path(), &["inspect", &out, "--json"]));
-        assert_eq!(
-            opened["tokens"]["total"], compacted["tokens_after"],
-            "{sample}"
-        );
+        assert_eq!(opened["tokens"]["total"], compacted["tokens_after"], "{sample}");
         assert_eq!(opened["tokens"]["accuracy"], "calibrated");
         assert_eq!(opened["recorded"]["largest_call_tokens"], Value::Null);
     }
@@ -124,10 +88,7 @@ fn sizes_are_labelled_and_have_separators() {
         .and_then(|(_, figures)| figures.split_once(", measured "))
         .expect("the check of the tokens");
     assert_eq!(expected, measured);
-    assert!(
-        replay.contains(&format!("context {expected} tokens, written to ")),
-        "{replay}"
-    );
+    assert!(replay.contains(&format!("context {expected} tokens, written to ")), "{replay}");
     let now = run(&["--force", "-o", "now.jsonl"]);
     assert!(now.starts_with("context 42,064 → "), "{now}");
 }
@@ -149,23 +110,11 @@ fn the_output_may_have_another_format() {
     ];
     let compacted = json(&plimsoll(
         here.path(),
-        &[
-            &args[..],
-            &[
-                "--window",
-                "8k",
-                "--output-reserve",
-                "1k",
-                "--set",
-                "keep_recent=4",
-            ],
-        ]
-        .concat(),
+        &[&args[..], &["--window", "8k", "--output-reserve", "1k", "--set", "keep_recent=4"]]
+            .concat(),
     ));
     assert!(
-        compacted["checks"]
-            .as_array()
-            .is_some_and(|c| c.iter().all(|c| c["ok"] == true)),
+        compacted["checks"].as_array().is_some_and(|c| c.iter().all(|c| c["ok"] == true)),
         "{compacted}"
     );
     let inspected = json(&plimsoll(here.path(), &["inspect", "--json", "a.json"]));
@@ -176,31 +125,14 @@ fn the_output_may_have_another_format() {
 fn a_trigger_that_is_not_met_changes_nothing_unless_forced() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let args = [
-        "compact",
-        "c.json",
-        "--policy",
-        "truncate",
-        "--set",
-        "keep_recent=4",
-    ];
+    let args = ["compact", "c.json", "--policy", "truncate", "--set", "keep_recent=4"];
     let output = plimsoll(here.path(), &args);
-    assert!(
-        output.status.success() && stdout(&output).contains("not met"),
-        "{}",
-        stdout(&output)
-    );
+    assert!(output.status.success() && stdout(&output).contains("not met"), "{}", stdout(&output));
     assert_eq!(names_in(here.path()), ["c.json"]);
     let unchanged = json(&plimsoll(here.path(), &[&args[..], &["--json"]].concat()));
-    assert_eq!(
-        (&unchanged["changed"], &unchanged["output"]),
-        (&Value::from(false), &Value::Null)
-    );
+    assert_eq!((&unchanged["changed"], &unchanged["output"]), (&Value::from(false), &Value::Null));
     assert_eq!(unchanged["tokens_before"], unchanged["tokens_after"]);
-    let forced = json(&plimsoll(
-        here.path(),
-        &[&args[..], &["--json", "--force"]].concat(),
-    ));
+    let forced = json(&plimsoll(here.path(), &[&args[..], &["--json", "--force"]].concat()));
     assert_eq!(forced["changed"], true);
 }
 
@@ -250,18 +182,11 @@ fn existing_files_are_not_overwritten() {
         } else {
             (here.path(), "c.json")
         };
-        let error = rejected(
-            at,
-            &[
-                "compact", file, "--force", "--policy", "truncate", "-o", output,
-            ],
-        );
+        let error =
+            rejected(at, &["compact", file, "--force", "--policy", "truncate", "-o", output]);
         assert!(error.contains("already exists"), "{error}");
     }
-    assert_eq!(
-        fs::read(here.path().join("c.json")).expect("it is there"),
-        before
-    );
+    assert_eq!(fs::read(here.path().join("c.json")).expect("it is there"), before);
 }
 
 #[test]
@@ -274,42 +199,23 @@ fn the_default_output_for_a_session_of_an_agents_store_is_in_the_current_folder(
     write_conversation(&store, "c.json");
     let source = store.join("c.json");
     let source = source.to_str().expect("Unicode");
-    let args = [
-        "compact",
-        source,
-        "--json",
-        "--force",
-        "--policy",
-        "truncate",
-        "--set",
-        "keep_recent=4",
-    ];
+    let args =
+        ["compact", source, "--json", "--force", "--policy", "truncate", "--set", "keep_recent=4"];
     let run = |more: &[&str]| {
         let mut command = command(&work, &[&args, more].concat());
-        command
-            .env("HOME", here.path())
-            .env_remove("CLAUDE_CONFIG_DIR")
-            .env_remove("CODEX_HOME");
+        command.env("HOME", here.path()).env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
         json(&command.output().expect("the program starts"))["output"].clone()
     };
     assert_eq!(run(&[]), "c-managed-1.json");
     assert_eq!(
         (names_in(&work), names_in(&store)),
-        (
-            EXPORT.map(str::to_owned).to_vec(),
-            vec!["c.json".to_owned()]
-        )
+        (EXPORT.map(str::to_owned).to_vec(), vec!["c.json".to_owned()])
     );
     let given = store.join("mine.json");
     run(&["-o", given.to_str().expect("Unicode")]);
     assert_eq!(
         names_in(&store),
-        [
-            "c.json",
-            "mine.json",
-            "mine.manifest.json",
-            "mine.removed.jsonl"
-        ]
+        ["c.json", "mine.json", "mine.manifest.json", "mine.removed.jsonl"]
     );
 }
 
@@ -319,30 +225,15 @@ fn there_is_no_default_output_inside_an_agents_store() {
     let store = here.path().join(".claude/projects/-home-me");
     fs::create_dir_all(&store).expect("a folder");
     write_conversation(&store, "c.json");
-    let args = [
-        "compact",
-        "c.json",
-        "--force",
-        "--policy",
-        "truncate",
-        "--set",
-        "keep_recent=4",
-    ];
+    let args = ["compact", "c.json", "--force", "--policy", "truncate", "--set", "keep_recent=4"];
     let run = |more: &[&str]| {
         let mut command = command(&store, &[&args[..], more].concat());
-        command
-            .env("HOME", here.path())
-            .env_remove("CLAUDE_CONFIG_DIR")
-            .env_remove("CODEX_HOME");
+        command.env("HOME", here.path()).env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
         command.output().expect("the program starts")
     };
     let rejected = run(&[]);
     assert_eq!(rejected.status.code(), Some(2));
-    assert!(
-        stderr(&rejected).contains("-o OUT"),
-        "{}",
-        stderr(&rejected)
-    );
+    assert!(stderr(&rejected).contains("-o OUT"), "{}", stderr(&rejected));
     assert_eq!(names_in(&store), ["c.json"]);
     assert!(run(&["-o", "../../../out.json"]).status.success());
     assert_eq!(names_in(&store), ["c.json"]);
@@ -359,15 +250,8 @@ fn a_note_reports_a_context_that_stays_too_large() {
         let found = json(&plimsoll(here.path(), &args));
         assert_eq!(found["changed"], false, "the premise: {found}");
         let notes = found["notes"].to_string();
-        assert!(
-            notes.contains("still more than the context window"),
-            "{notes}"
-        );
-        assert_eq!(
-            notes.contains("overflowed"),
-            schedule == "replay",
-            "{notes}"
-        );
+        assert!(notes.contains("still more than the context window"), "{notes}");
+        assert_eq!(notes.contains("overflowed"), schedule == "replay", "{notes}");
     }
 }
 
@@ -377,19 +261,10 @@ fn a_context_far_below_the_window_is_not_changed() {
     let here = folder();
     let copy = here.path().join("session.json");
     fs::copy(sample("images-and-cjk.json"), copy).expect("a copy of a sample");
-    for preset in [
-        "digitorn",
-        "digitorn-hooks",
-        "digitorn-document",
-        "cowagent",
-    ] {
+    for preset in ["digitorn", "digitorn-hooks", "digitorn-document", "cowagent"] {
         let args = ["compact", "session.json", "--policy", preset, "--json"];
         let output = stdout(&plimsoll(here.path(), &args));
-        assert_eq!(
-            names_in(here.path()),
-            ["session.json"],
-            "{preset}: {output}"
-        );
+        assert_eq!(names_in(here.path()), ["session.json"], "{preset}: {output}");
     }
 }
 
@@ -419,22 +294,13 @@ fn a_session_of_picoclaw_with_removed_messages_is_written_and_restored() {
         let words: Vec<&str> = args.split(' ').collect();
         let compacted = json(&plimsoll(here.path(), &words));
         let checks = compacted["checks"].as_array().expect("checks");
-        assert!(
-            checks.iter().all(|check| check["ok"] == true),
-            "{compacted}"
-        );
+        assert!(checks.iter().all(|check| check["ok"] == true), "{compacted}");
         let output = compacted["output"].as_str().expect("a file");
         let text = fs::read_to_string(here.path().join(output)).expect("it was written");
         let written: Value = serde_json::from_str(&text).expect("JSON");
         let n_messages = written["messages"].as_array().expect("messages").len();
-        assert_eq!(
-            (&written["skip"], &written["count"]),
-            (&0.into(), &n_messages.into())
-        );
-        stdout(&plimsoll(
-            here.path(),
-            &["restore", output, "-o", "again.json"],
-        ));
+        assert_eq!((&written["skip"], &written["count"]), (&0.into(), &n_messages.into()));
+        stdout(&plimsoll(here.path(), &["restore", output, "-o", "again.json"]));
         let again = here.path().join("again.json");
         assert_eq!(fs::read_to_string(&again).expect("it was written"), source);
         fs::remove_file(again).expect("it was written");

@@ -22,15 +22,7 @@ fn figures_equal_those_of_inspect_and_diagnose() {
     for (side, file) in [("a", &a), ("b", &b)] {
         let inspect = json(&plimsoll(here.path(), &["inspect", "--json", file]));
         let session = &found[side];
-        for field in [
-            "format",
-            "title",
-            "messages",
-            "turns",
-            "calls",
-            "window",
-            "peak_tokens",
-        ] {
+        for field in ["format", "title", "messages", "turns", "calls", "window", "peak_tokens"] {
             assert_eq!(session[field], inspect[field], "{side}.{field}");
         }
         assert_eq!(session["by_kind"], inspect["tokens"]["by_kind"]);
@@ -43,12 +35,8 @@ fn figures_equal_those_of_inspect_and_diagnose() {
             count(&session["contexts"]),
             session["calls"].as_u64().expect("a count") as usize
         );
-        let sent: u64 = session["contexts"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter_map(Value::as_u64)
-            .sum();
+        let sent: u64 =
+            session["contexts"].as_array().expect("a list").iter().filter_map(Value::as_u64).sum();
         assert_eq!(session["tokens_sent"], sent);
     }
     let of = |side: &str, field: &str| found[side][field].as_i64().expect("a number");
@@ -89,11 +77,8 @@ fn untouched_messages_of_a_managed_conversation_match_their_source() {
     let here = folder();
     write_conversation(here.path(), "c.json");
     let policy = ["compact", "c.json", "--policy", "truncate", "--force"];
-    let tight: Vec<&str> = TIGHT
-        .iter()
-        .copied()
-        .filter(|arg| !arg.starts_with("summarize"))
-        .collect();
+    let tight: Vec<&str> =
+        TIGHT.iter().copied().filter(|arg| !arg.starts_with("summarize")).collect();
     let tight = &tight[..tight.len() - 1];
     let output = plimsoll(here.path(), &[&policy[..], tight].concat());
     assert!(output.status.success(), "{output:?}");
@@ -113,9 +98,8 @@ fn text_lists_differences_and_what_only_one_contains() {
     let here = folder();
     write_conversation(here.path(), "a.json");
     let text = fs::read_to_string(here.path().join("a.json")).expect("readable");
-    let other = text
-        .replace("src/file_3.rs", "src/other.rs")
-        .replace("They all add", "They subtract");
+    let other =
+        text.replace("src/file_3.rs", "src/other.rs").replace("They all add", "They subtract");
     fs::write(here.path().join("b.json"), other).expect("writable");
     let shown = stdout(&plimsoll(here.path(), &["compare", "a.json", "b.json"]));
     for expected in [
@@ -134,10 +118,7 @@ fn text_lists_differences_and_what_only_one_contains() {
     let found = compare(here.path(), &["a.json", "b.json"]);
     // The call has the same id and other arguments.
     assert_eq!(count(&found["messages"]["changed"]), 1);
-    assert_eq!(
-        found["messages"]["only_in_b"][0]["text"],
-        "They subtract a number."
-    );
+    assert_eq!(found["messages"]["only_in_b"][0]["text"], "They subtract a number.");
 }
 
 #[test]
@@ -199,10 +180,7 @@ fn recorded_and_modelled_costs_have_no_difference() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
     let cost = text.lines().find(|line| line.starts_with("  cost "));
-    assert!(
-        cost.is_some_and(|line| line.ends_with(" -           ")),
-        "{cost:?}"
-    );
+    assert!(cost.is_some_and(|line| line.ends_with(" -           ")), "{cost:?}");
 }
 
 #[test]

@@ -14,9 +14,7 @@ fn candidates(here: &Path, words: &[&str]) -> Vec<String> {
     let output = plimsoll(here, &args);
     assert!(output.status.success(), "{words:?}");
     let text = stdout(&output);
-    let words = text
-        .lines()
-        .map(|line| line.split('\t').next().unwrap_or_default().to_owned());
+    let words = text.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned());
     words.collect()
 }
 
@@ -37,47 +35,21 @@ fn candidates_are_commands_options_presets_settings_formats_and_files() {
     let has = |words: &[&str], expected: &[&str], others: &[&str]| {
         let found = candidates(here.path(), words);
         let is_there = |word: &&&str| found.iter().any(|one| one == **word);
-        assert!(
-            expected.iter().all(|word| is_there(&word)),
-            "{words:?}: {found:?}"
-        );
-        assert!(
-            !others.iter().any(|word| is_there(&word)),
-            "{words:?}: {found:?}"
-        );
+        assert!(expected.iter().all(|word| is_there(&word)), "{words:?}: {found:?}");
+        assert!(!others.iter().any(|word| is_there(&word)), "{words:?}: {found:?}");
     };
-    has(
-        &[""],
-        &["replay", "presets", "talk.json", "kept/"],
-        &["picture.png"],
-    );
+    has(&[""], &["replay", "presets", "talk.json", "kept/"], &["picture.png"]);
     has(&["rep"], &["replay", "report"], &["presets"]);
-    has(
-        &["replay", "--"],
-        &["--policy", "--set", "--json", "--window"],
-        &["--tolerance"],
-    );
-    has(
-        &["replay", ""],
-        &["talk.json", "kept/"],
-        &["picture.png", "replay"],
-    );
+    has(&["replay", "--"], &["--policy", "--set", "--json", "--window"], &["--tolerance"]);
+    has(&["replay", ""], &["talk.json", "kept/"], &["picture.png", "replay"]);
     has(&["replay", "kept/"], &["kept/a b.json"], &[]);
     has(
         &["replay", "talk.json", "--policy", ""],
         &["truncate", "claude-code", "own.toml", "recorded"],
         &["talk.json"],
     );
-    has(
-        &["gate", "--policy=pru"],
-        &["--policy=prune"],
-        &["--policy=truncate"],
-    );
-    has(
-        &["replay", "--set", ""],
-        &["keep_recent=", "prune_protect="],
-        &["max_fraction="],
-    );
+    has(&["gate", "--policy=pru"], &["--policy=prune"], &["--policy=truncate"]);
+    has(&["replay", "--set", ""], &["keep_recent=", "prune_protect="], &["max_fraction="]);
     has(
         &["replay", "--policy", "pydantic-ai", "--set", ""],
         &["max_fraction=", "capability="],
@@ -88,46 +60,14 @@ fn candidates_are_commands_options_presets_settings_formats_and_files() {
         &["capability=ClearToolResults"],
         &[],
     );
-    has(
-        &["sweep", "talk.json", "--vary", "keep"],
-        &["keep_recent="],
-        &[],
-    );
-    has(
-        &["convert", "talk.json", "--to", ""],
-        &["openai_chat", "anthropic_messages"],
-        &[],
-    );
-    has(
-        &["presets", ""],
-        &["list", "show", "export"],
-        &["talk.json"],
-    );
-    has(
-        &["presets", "export", "lang"],
-        &["langchain", "langchain-summarization"],
-        &["prune"],
-    );
-    has(
-        &["presets", "export", "adk", "--set", "tok"],
-        &["token_threshold="],
-        &["keep_recent="],
-    );
-    has(
-        &["presets", "export", "truncate", "--for", ""],
-        &["pydantic-ai", "strands"],
-        &["aider"],
-    );
-    has(
-        &["--window", "8k", "inspect", ""],
-        &["talk.json"],
-        &["inspect"],
-    );
-    has(
-        &["replay", "talk.json", "--counter", ""],
-        &["o200k_base"],
-        &["talk.json"],
-    );
+    has(&["sweep", "talk.json", "--vary", "keep"], &["keep_recent="], &[]);
+    has(&["convert", "talk.json", "--to", ""], &["openai_chat", "anthropic_messages"], &[]);
+    has(&["presets", ""], &["list", "show", "export"], &["talk.json"]);
+    has(&["presets", "export", "lang"], &["langchain", "langchain-summarization"], &["prune"]);
+    has(&["presets", "export", "adk", "--set", "tok"], &["token_threshold="], &["keep_recent="]);
+    has(&["presets", "export", "truncate", "--for", ""], &["pydantic-ai", "strands"], &["aider"]);
+    has(&["--window", "8k", "inspect", ""], &["talk.json"], &["inspect"]);
+    has(&["replay", "talk.json", "--counter", ""], &["o200k_base"], &["talk.json"]);
 }
 
 /// Runs a shell script with the program on its path; `None` if the shell is not installed.
@@ -137,9 +77,7 @@ fn shell(here: &Path, shell: &str, script: &str) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
     let file = here.join("completions");
-    let output = command(here, &["completions", shell])
-        .output()
-        .expect("it starts");
+    let output = command(here, &["completions", shell]).output().expect("it starts");
     fs::write(&file, output.stdout).expect("written");
     let output = Command::new(shell)
         .args(["-c", script])
@@ -152,11 +90,7 @@ fn shell(here: &Path, shell: &str, script: &str) -> Option<String> {
         eprintln!("skipped: {shell} is not installed");
         return None;
     };
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(stdout(&output))
 }
 
@@ -175,24 +109,14 @@ fn bash_completes_with_its_script() {
     let here = prepared();
     let here = here.path();
     assert_eq!(in_bash(here, "plimsoll repl", "plimsoll repl"), ["replay "]);
-    assert_eq!(
-        in_bash(here, "plimsoll replay t", "plimsoll replay t"),
-        ["talk.json "]
-    );
-    assert_eq!(
-        in_bash(here, "plimsoll replay ke", "plimsoll replay ke"),
-        ["kept/"]
-    );
+    assert_eq!(in_bash(here, "plimsoll replay t", "plimsoll replay t"), ["talk.json "]);
+    assert_eq!(in_bash(here, "plimsoll replay ke", "plimsoll replay ke"), ["kept/"]);
     assert_eq!(
         in_bash(here, "plimsoll replay kept/a", "plimsoll replay kept/a"),
         ["kept/a\\ b.json "]
     );
     assert_eq!(
-        in_bash(
-            here,
-            "plimsoll gate --policy=anthropic-c",
-            "plimsoll gate --policy = anthropic-c"
-        ),
+        in_bash(here, "plimsoll gate --policy=anthropic-c", "plimsoll gate --policy = anthropic-c"),
         ["anthropic-compaction "]
     );
     assert_eq!(
@@ -222,10 +146,7 @@ fn zsh_and_fish_read_their_scripts() {
         "fish",
         "source ./completions; complete -C 'plimsoll presets export langchain-'",
     ) {
-        assert!(
-            text.starts_with("langchain-summarization\tLangChain"),
-            "{text}"
-        );
+        assert!(text.starts_with("langchain-summarization\tLangChain"), "{text}");
     }
     let script =
         "autoload -Uz compinit; compinit -u; source ./completions; print ${_comps[plimsoll]}";

@@ -18,31 +18,21 @@ fn root(folder: &str) -> PathBuf {
 }
 
 fn fixtures() -> Vec<PathBuf> {
-    let folders = fs::read_dir(root("tests/fixtures"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let folders = fs::read_dir(root("tests/fixtures")).into_iter().flatten().flatten();
     let files = folders
         .filter_map(|folder| fs::read_dir(folder.path()).ok())
         .flatten()
         .flatten()
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_none_or(|end| end != "expected"));
-    let samples = fs::read_dir(root("sample_sessions"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let samples = fs::read_dir(root("sample_sessions")).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = files.chain(samples.map(|entry| entry.path())).collect();
     files.sort();
     files
 }
 
 fn options(conversation: usize) -> LoadOptions {
-    LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation,
-    }
+    LoadOptions { counter: default_counter(), window: None, conversation }
 }
 
 fn opened(path: &Path, conversation: usize) -> Option<Loaded> {
@@ -67,9 +57,7 @@ fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
         for part in message.parts.clone() {
             match &session.parts[part].body {
                 Body::Text(text) if !holds(text) => missing[0].push(text.to_string()),
-                Body::ToolCall {
-                    tool, arguments, ..
-                } => {
+                Body::ToolCall { tool, arguments, .. } => {
                     let value = serde_json::from_str::<Value>(arguments).unwrap_or_default();
                     let is_there = holds(arguments) || written.contains(&value.to_string());
                     if !is_there || !written.contains(&escaped(tool)) {
@@ -91,10 +79,7 @@ fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
 }
 
 fn aspect<'a>(converted: &'a Converted, what: &str) -> Option<&'a Aspect> {
-    converted
-        .aspects
-        .iter()
-        .find(|aspect| aspect.plural == what)
+    converted.aspects.iter().find(|aspect| aspect.plural == what)
 }
 
 #[test]
@@ -138,10 +123,7 @@ fn every_loss_of_a_conversion_is_reported() {
             }
         }
     }
-    assert!(
-        n > 60 && n_said > 1_000,
-        "{n} conversions of {n_said} things"
-    );
+    assert!(n > 60 && n_said > 1_000, "{n} conversions of {n_said} things");
     // No fixture holds what these formats have no place for.
     assert!(partly.is_empty(), "{}", partly.join("\n"));
 }
@@ -155,12 +137,7 @@ fn a_conversion_to_the_same_format_is_a_copy() {
         let out = folder.path().join(n.to_string());
         let converted = convert(&loaded, own, &out).unwrap();
         assert!(converted.is_copy && converted.aspects.is_empty());
-        assert_eq!(
-            fs::read(&out).unwrap(),
-            fs::read(&path).unwrap(),
-            "{}",
-            path.display()
-        );
+        assert_eq!(fs::read(&out).unwrap(), fs::read(&path).unwrap(), "{}", path.display());
     }
 }
 
@@ -183,10 +160,7 @@ fn content_that_a_format_cannot_hold_is_counted() {
     assert_eq!(result("images and files"), Some((0, 1, vec![1])));
     assert_eq!(result("reasoning blocks"), Some((0, 1, vec![2])));
     assert_eq!(result("blank texts"), Some((0, 1, vec![])));
-    assert_eq!(
-        result("calls without a recorded result"),
-        Some((0, 1, vec![]))
-    );
+    assert_eq!(result("calls without a recorded result"), Some((0, 1, vec![])));
     assert_eq!(result("texts in the original order"), Some((2, 2, vec![])));
 
     let claude = root("sample_sessions/compacted.jsonl");
@@ -206,10 +180,7 @@ fn content_that_a_format_cannot_hold_is_counted() {
 
 fn printed(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
-    (
-        output.status.code(),
-        String::from_utf8_lossy(&text).into_owned(),
-    )
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
 
 #[test]
@@ -230,22 +201,12 @@ fn convert_writes_to_the_sources_folder_and_overwrites_nothing() {
         "{text}"
     );
 
-    let (code, text) = run(&[
-        "convert",
-        "talk.jsonl",
-        "--to",
-        "openai_chat",
-        "-o",
-        "talk.jsonl",
-    ]);
+    let (code, text) = run(&["convert", "talk.jsonl", "--to", "openai_chat", "-o", "talk.jsonl"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("never overwritten"), "{text}");
     let (code, text) = run(&["convert", "talk.jsonl", "--to", "pi"]);
     assert_eq!(code, Some(2));
-    assert!(
-        text.contains("choose anthropic_messages or openai_chat"),
-        "{text}"
-    );
+    assert!(text.contains("choose anthropic_messages or openai_chat"), "{text}");
     let (code, text) = run(&["convert", "talk.jsonl"]);
     assert_eq!((code, text.lines().count()), (Some(2), 1), "{text}");
 
@@ -253,10 +214,7 @@ fn convert_writes_to_the_sources_folder_and_overwrites_nothing() {
     assert_eq!(code, Some(0), "{text}");
     let result: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(result["copied"], true);
-    assert_eq!(
-        fs::read(folder.path().join("talk-claude_code.jsonl")).unwrap(),
-        before
-    );
+    assert_eq!(fs::read(folder.path().join("talk-claude_code.jsonl")).unwrap(), before);
     assert_eq!(fs::read(&source).unwrap(), before);
 }
 
@@ -267,14 +225,7 @@ fn a_conversion_that_loses_content_of_messages_fails() {
     fs::write(folder.path().join("a.json"), audio).unwrap();
     let output = plimsoll(
         folder.path(),
-        &[
-            "convert",
-            "a.json",
-            "--to",
-            "anthropic_messages",
-            "-o",
-            "b.json",
-        ],
+        &["convert", "a.json", "--to", "anthropic_messages", "-o", "b.json"],
     );
     let (code, text) = printed(&output);
     assert_eq!(code, Some(1), "{text}");
@@ -284,15 +235,7 @@ fn a_conversion_that_loses_content_of_messages_fails() {
     );
     let result = plimsoll(
         folder.path(),
-        &[
-            "convert",
-            "a.json",
-            "--to",
-            "anthropic_messages",
-            "-o",
-            "c.json",
-            "--json",
-        ],
+        &["convert", "a.json", "--to", "anthropic_messages", "-o", "c.json", "--json"],
     );
     let result: Value = serde_json::from_slice(&result.stdout).unwrap();
     assert_eq!(result["complete"], false);

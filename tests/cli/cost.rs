@@ -25,9 +25,7 @@ fn text(file: &str) -> String {
 fn insights<'a>(diagnosed: &'a Value, kind: &str) -> Vec<&'a str> {
     let all = diagnosed["insights"].as_array().expect("a list").iter();
     let of_kind = all.filter(|insight| insight["kind"] == kind && insight["lane"].is_null());
-    of_kind
-        .map(|insight| insight["text"].as_str().expect("a text"))
-        .collect()
+    of_kind.map(|insight| insight["text"].as_str().expect("a text")).collect()
 }
 
 fn close(found: &Value, expected: f64) {
@@ -45,11 +43,7 @@ struct Claude {
 
 impl Claude {
     fn new() -> Self {
-        Self {
-            text: String::new(),
-            n: 0,
-            minute: 0,
-        }
+        Self { text: String::new(), n: 0, minute: 0 }
     }
 
     fn record(&mut self, mut members: Value) {
@@ -62,11 +56,7 @@ impl Claude {
         let session = "11111111-1111-4111-8111-111111111111";
         record.insert("sessionId".into(), session.into());
         record.insert("version".into(), "2.1.100".into());
-        let time = format!(
-            "2026-09-01T{:02}:{:02}:00.000Z",
-            self.minute / 60,
-            self.minute % 60
-        );
+        let time = format!("2026-09-01T{:02}:{:02}:00.000Z", self.minute / 60, self.minute % 60);
         record.insert("timestamp".into(), time.into());
         self.text.push_str(&members.to_string());
         self.text.push('\n');
@@ -145,10 +135,7 @@ fn recorded_summary_requests_are_priced() {
     assert_eq!(summaries["tokens"], 3 + 7_506 + 1_486);
     assert!(summaries["usd"].as_f64() > Some(0.0));
     let text = text(&file);
-    assert!(
-        !text.contains("does not record the cost of the summaries"),
-        "{text}"
-    );
+    assert!(!text.contains("does not record the cost of the summaries"), "{text}");
 }
 
 #[test]
@@ -172,18 +159,12 @@ fn a_compaction_after_which_the_context_is_larger_is_not_praised() {
     // The program counts the messages only: 46,000 to 4,000.
     session.compaction(46_000, 4_000);
     for call in 0..30 {
-        session.call(
-            "claude-opus-4-5",
-            [if call == 0 { 0 } else { 60_000 }, 61_000, 3],
-        );
+        session.call("claude-opus-4-5", [if call == 0 { 0 } else { 60_000 }, 61_000, 3]);
     }
     let diagnosed = session.diagnosed();
     assert_eq!(diagnosed["lanes"][0]["break_even"], value!([]));
     let grew = insights(&diagnosed, "compaction_grew");
-    assert_eq!(
-        grew,
-        ["The recorded compaction before call 7 made the context no smaller."]
-    );
+    assert_eq!(grew, ["The recorded compaction before call 7 made the context no smaller."]);
 }
 
 #[test]
@@ -193,9 +174,7 @@ fn cache_misses_cost_at_most_what_the_calls_paid_above_a_read() {
         session.call("claude-sonnet-4-5-20250929", [0, 0, 40_000 + 600 * call]);
     }
     let diagnosed = session.diagnosed();
-    let misses = diagnosed["cache_audit"]["misses"]
-        .as_array()
-        .expect("a list");
+    let misses = diagnosed["cache_audit"]["misses"].as_array().expect("a list");
     assert_eq!(misses.len(), 1, "{misses:?}");
     assert_eq!(misses[0]["cause"], "never_cached");
     // 40,000 to 42,400 were sent again, at $3 instead of $0.30 a million.
@@ -253,17 +232,11 @@ fn sessions_names_a_resumed_copy_and_counts_its_calls_once() {
     assert!(repeats.contains(&&Value::Null), "{repeats:?}");
     let text = stdout(&plimsoll(folder().path(), &["sessions", &copies]));
     assert!(text.contains("21 calls, 11 of them distinct"), "{text}");
-    assert!(
-        text.contains(&format!("(repeats 10 of 11 calls of {original})")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("(repeats 10 of 11 calls of {original})")), "{text}");
     let copy = format!("{copies}/cc404456-28ee-6462-6f46-81274bbdc752.jsonl");
     let inspected = stdout(&plimsoll(folder().path(), &["inspect", &copy]));
     let warning = format!("10 of 11 calls are also in {original}");
     assert!(inspected.contains(&warning), "{inspected}");
-    let first = stdout(&plimsoll(
-        folder().path(),
-        &["inspect", &format!("{copies}/{original}")],
-    ));
+    let first = stdout(&plimsoll(folder().path(), &["inspect", &format!("{copies}/{original}")]));
     assert!(!first.contains("are also in"), "{first}");
 }

@@ -14,11 +14,7 @@ fn plimsoll(args: &[&str]) -> Output {
 
 fn json(args: &[&str]) -> Value {
     let output = plimsoll(args);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
@@ -40,26 +36,13 @@ fn every_sample_is_diagnosed_as_text_and_json() {
             .iter()
             .map(|lane| lane["lane"].as_str().unwrap())
             .collect();
-        assert_eq!(
-            lanes,
-            ["recorded", "none", "truncate", "prune", "summarize"],
-            "{name}"
-        );
+        assert_eq!(lanes, ["recorded", "none", "truncate", "prune", "summarize"], "{name}");
         for lane in result["lanes"].as_array().unwrap() {
             let cost = &lane["cost"];
-            let parts = [
-                "cache_read",
-                "cache_write",
-                "uncached",
-                "output",
-                "rejected",
-                "summaries",
-            ];
+            let parts =
+                ["cache_read", "cache_write", "uncached", "output", "rejected", "summaries"];
             if let Some(total) = cost["usd"].as_f64() {
-                let sum: f64 = parts
-                    .iter()
-                    .map(|part| cost[*part]["usd"].as_f64().unwrap())
-                    .sum();
+                let sum: f64 = parts.iter().map(|part| cost[*part]["usd"].as_f64().unwrap()).sum();
                 assert!((sum - total).abs() < 1e-9, "{name}: {sum}, not {total}");
             } else {
                 assert!(
@@ -69,10 +52,7 @@ fn every_sample_is_diagnosed_as_text_and_json() {
             }
         }
         let text = plimsoll(&["diagnose", &file]);
-        assert!(
-            text.status.success() && stdout(&text).contains("most resent"),
-            "{name}"
-        );
+        assert!(text.status.success() && stdout(&text).contains("most resent"), "{name}");
     }
 }
 
@@ -83,13 +63,7 @@ fn the_cost_is_unknown_without_a_price_and_own_prices_complete_it() {
     let talk = r#"{"model":"house-model","messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}"#;
     fs::write(&file, talk).expect("written");
     let file = file.to_string_lossy();
-    let result = json(&[
-        "diagnose",
-        &file,
-        "--json",
-        "--price-as",
-        "claude-sonnet-4-5",
-    ]);
+    let result = json(&["diagnose", &file, "--json", "--price-as", "claude-sonnet-4-5"]);
     assert!(result["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
     let blank = json(&["diagnose", &file, "--json"]);
     assert!(blank["lanes"][0]["cost"]["usd"].is_null());
@@ -100,15 +74,8 @@ fn the_cost_is_unknown_without_a_price_and_own_prices_complete_it() {
     let row = "[[price]]\nmatch = \"house-model\"\ncaching = \"openai\"\ninput = 1\noutput = 2\ncache_read = 0.5\nsource = \"the bill\"\nread = 2026-11-01\nverified = true\n";
     fs::write(&prices, row).expect("written");
     let prices = prices.to_string_lossy();
-    let result = json(&[
-        "diagnose",
-        &file,
-        "--json",
-        "--prices",
-        &prices,
-        "--price-as",
-        "house-model",
-    ]);
+    let result =
+        json(&["diagnose", &file, "--json", "--prices", &prices, "--price-as", "house-model"]);
     assert!(result["lanes"][0]["cost"]["usd"].as_f64().unwrap() > 0.0);
 }
 
@@ -119,27 +86,15 @@ fn invalid_options_are_rejected_in_one_line_with_a_remedy() {
     let missing = missing.to_string_lossy();
     for (args, expected) in [
         (vec!["diagnose"], "not provided: <FILE>"),
-        (
-            vec!["diagnose", &file, "--cache-time", "soon"],
-            "[possible values: usual, long]",
-        ),
-        (
-            vec!["diagnose", &file, "--price-as", "my-model"],
-            "--prices",
-        ),
-        (
-            vec!["diagnose", &file, "--prices", &missing],
-            "/nowhere/prices.toml",
-        ),
+        (vec!["diagnose", &file, "--cache-time", "soon"], "[possible values: usual, long]"),
+        (vec!["diagnose", &file, "--price-as", "my-model"], "--prices"),
+        (vec!["diagnose", &file, "--prices", &missing], "/nowhere/prices.toml"),
         (vec!["diagnose", &file, "--bogus"], "--bogus"),
     ] {
         let output = plimsoll(&args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
-        assert!(
-            error.contains(expected) && error.trim().lines().count() == 1,
-            "{error}"
-        );
+        assert!(error.contains(expected) && error.trim().lines().count() == 1, "{error}");
     }
 }
 
@@ -230,11 +185,7 @@ fn a_rejected_call_is_not_billed_in_any_output() {
 
 #[test]
 fn inspect_diagnose_and_report_give_the_same_verdict() {
-    for name in [
-        "slow-growth.jsonl",
-        "compacted.jsonl",
-        "giant-tool-result.json",
-    ] {
+    for name in ["slow-growth.jsonl", "compacted.jsonl", "giant-tool-result.json"] {
         let file = sample(name);
         let inspected = json(&["inspect", &file, "--json"]);
         let verdict = inspected["verdict"].as_str().unwrap();
@@ -244,16 +195,10 @@ fn inspect_diagnose_and_report_give_the_same_verdict() {
         // Other sentences may precede the one on a preset that works, which names the compared policies.
         let (verdict, preset) = verdict.split_once(" None of ").unwrap_or((verdict, ""));
         let (_, preset) = preset.split_once("; ").unwrap_or_default();
-        assert!(
-            card.starts_with(verdict) && card.ends_with(preset),
-            "{card}"
-        );
+        assert!(card.starts_with(verdict) && card.ends_with(preset), "{card}");
         let report = stdout(&plimsoll(&["report", &file, "-o", "-"]));
         let verdict = verdict.replace(['`', '*'], "");
-        assert!(
-            report.replace(['`', '*'], "").contains(&verdict),
-            "{report}"
-        );
+        assert!(report.replace(['`', '*'], "").contains(&verdict), "{report}");
     }
 }
 
@@ -268,24 +213,13 @@ fn a_trigger_above_the_recorded_peak_is_only_crossed_without_the_recorded_compac
     let expected = "Without its recorded compaction, the session would cross the trigger of claude-code (167k) at call 37.";
     assert!(above.contains(expected), "{above}");
     let below = card("truncate");
-    assert!(
-        below.contains("Crossed the trigger of truncate (126k) at call 29: "),
-        "{below}"
-    );
+    assert!(below.contains("Crossed the trigger of truncate (126k) at call 29: "), "{below}");
 }
 
 #[test]
 fn the_trigger_of_a_real_system_uses_its_own_count() {
     let file = sample("slow-growth.jsonl");
-    let args = [
-        "diagnose",
-        &file,
-        "--policy",
-        "holmesgpt",
-        "--window",
-        "200k",
-        "--json",
-    ];
+    let args = ["diagnose", &file, "--policy", "holmesgpt", "--window", "200k", "--json"];
     let card = json(&args)["summary"].to_string();
     assert!(card.contains("the trigger of holmesgpt (126k)"), "{card}");
 }

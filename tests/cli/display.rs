@@ -33,15 +33,9 @@ fn a_window_that_cannot_be_opened_names_no_place_in_source_code() {
         command.env_remove(variable);
     }
     // No server has this number.
-    let output = command
-        .env("DISPLAY", ":64999")
-        .output()
-        .expect("the program starts");
+    let output = command.env("DISPLAY", ":64999").output().expect("the program starts");
     assert_eq!(output.status.code(), Some(2));
     let text = stderr(&output);
-    assert!(
-        text.starts_with("plimsoll: cannot open the window"),
-        "{text}"
-    );
+    assert!(text.starts_with("plimsoll: cannot open the window"), "{text}");
     assert!(!text.contains(".rs") && text.lines().count() == 1, "{text}");
 }

@@ -77,30 +77,13 @@ fn impossible_usage_changes_neither_window_nor_peak_nor_cost() {
     let peak = |found: &Value| found["recorded"]["largest_call_tokens"].clone();
     assert_eq!(peak(&wrong), peak(&right));
     let printed = wrong["warnings"].to_string();
-    assert!(
-        printed.contains("cannot be right and was left out"),
-        "{printed}"
-    );
-    let found = json(
-        here.path(),
-        &["diagnose", "s.jsonl", "--policy", "truncate"],
-    );
+    assert!(printed.contains("cannot be right and was left out"), "{printed}");
+    let found = json(here.path(), &["diagnose", "s.jsonl", "--policy", "truncate"]);
     let insights = found["insights"].to_string();
     assert!(insights.contains("impossible_usage"), "{insights}");
-    let whole = json(
-        here.path(),
-        &[
-            "diagnose",
-            &sample("slow-growth.jsonl"),
-            "--policy",
-            "truncate",
-        ],
-    );
-    let usd = |found: &Value| {
-        found["lanes"][0]["cost"]["usd"]
-            .as_f64()
-            .unwrap_or_default()
-    };
+    let whole =
+        json(here.path(), &["diagnose", &sample("slow-growth.jsonl"), "--policy", "truncate"]);
+    let usd = |found: &Value| found["lanes"][0]["cost"]["usd"].as_f64().unwrap_or_default();
     let (is, was) = (usd(&found), usd(&whole));
     // The call with impossible usage is estimated like the others.
     assert!((is - was).abs() < 1e-3 * was, "{is} instead of {was}");
@@ -138,26 +121,14 @@ fn misspelled_and_impossible_values_are_rejected_with_a_remedy() {
             &["restore", "c.json"],
             "there is no c.manifest.json in its folder; give a file that `compact` wrote",
         ),
-        (
-            &["presets", "save", "truncate", "--as", "../evil"],
-            "a name must not contain /",
-        ),
-        (
-            &["replay", "c.json", "--policy", "truncat"],
-            "did you mean truncate?",
-        ),
-        (
-            &["convert", "c.json", "--to", "openai-chat"],
-            "did you mean openai_chat?",
-        ),
+        (&["presets", "save", "truncate", "--as", "../evil"], "a name must not contain /"),
+        (&["replay", "c.json", "--policy", "truncat"], "did you mean truncate?"),
+        (&["convert", "c.json", "--to", "openai-chat"], "did you mean openai_chat?"),
         (
             &["convert", "c.json", "--to", "foo"],
             "can be written as anthropic_messages or openai_chat, or copied in its own format",
         ),
-        (
-            &["replay", "c.json", "--policy", "xyzzy"],
-            "or give a FILE.toml",
-        ),
+        (&["replay", "c.json", "--policy", "xyzzy"], "or give a FILE.toml"),
     ];
     for (args, result) in cases {
         let printed = rejected(here.path(), args);
@@ -172,15 +143,8 @@ fn sessions_respects_its_limit_and_names_the_searched_folder() {
     for n in 0..7 {
         conversation(here.path(), &format!("c{n}.json"), "");
     }
-    let found = json(
-        here.path(),
-        &["sessions", ".", "--limit", "3", "--no-state"],
-    );
-    assert_eq!(
-        found["sessions"].as_array().map(Vec::len),
-        Some(3),
-        "{found}"
-    );
+    let found = json(here.path(), &["sessions", ".", "--limit", "3", "--no-state"]);
+    assert_eq!(found["sessions"].as_array().map(Vec::len), Some(3), "{found}");
     assert_eq!(found["not_listed"], 4);
     let searched = &found["searched"];
     assert_eq!(searched[0]["agent"], Value::Null, "{found}");
@@ -198,14 +162,7 @@ fn the_listed_peak_of_a_managed_conversation_is_calibrated() {
     let here = folder();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/slow-growth.jsonl");
     let source = source.to_string_lossy();
-    let args = [
-        "compact",
-        &source,
-        "--policy",
-        "truncate",
-        "-o",
-        "copy.jsonl",
-    ];
+    let args = ["compact", &source, "--policy", "truncate", "-o", "copy.jsonl"];
     json(here.path(), &args);
     // Beside its manifest it would be left out of the list as an output.
     let elsewhere = folder();

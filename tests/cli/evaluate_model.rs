@@ -12,11 +12,7 @@ pub(crate) fn session(folder: &Path) {
     let mut messages = vec![json!({"role": "user", "content": "Measure everything."})];
     for idx in 0..30 {
         let id = format!("call_{idx}");
-        let text = format!(
-            "metric_{idx} = {}\n{}",
-            1_000 + 83 * idx,
-            "line of output ".repeat(60)
-        );
+        let text = format!("metric_{idx} = {}\n{}", 1_000 + 83 * idx, "line of output ".repeat(60));
         messages.push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
             "function": {"name": "bash", "arguments": "{\"command\":\"measure\"}"}}]}));
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
@@ -64,21 +60,10 @@ pub(crate) fn answer_a() -> String {
 fn pages_have_tables(here: &Path, log: &str) {
     let page = ["--tier", "1", "--samples", "1", "--resume", log, "-o"];
     for (name, markup) in [
-        (
-            "page.md",
-            [
-                "## Effect retained",
-                "| context | right |",
-                "| full context |",
-            ],
-        ),
+        ("page.md", ["## Effect retained", "| context | right |", "| full context |"]),
         (
             "page.html",
-            [
-                "<h2>Effect retained</h2>",
-                "<th class=\"n\">right</th>",
-                "<td>full context</td>",
-            ],
+            ["<h2>Effect retained</h2>", "<th class=\"n\">right</th>", "<td>full context</td>"],
         ),
     ] {
         let output = evaluate(here, &[&page[..], &[name]].concat());
@@ -98,41 +83,23 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     session(here.path());
     let server = Server::with_answer(answer_a());
     let url = server.url();
-    let asked = [
-        "--summarizer",
-        "openai",
-        "--model",
-        "m",
-        "--base-url",
-        &*url,
-        "--model-window",
-        "100000",
-    ];
+    let asked =
+        ["--summarizer", "openai", "--model", "m", "--base-url", &*url, "--model-window", "100000"];
     let tier = ["--tier", "1", "--samples", "1", "--json"];
     let output = evaluate(here.path(), &[&tier[..], &asked[..]].concat());
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{error}");
-    for known in [
-        " questions and ",
-        "summary request",
-        "price without a cache: none",
-        "logged in ",
-    ] {
+    for known in [" questions and ", "summary request", "price without a cache: none", "logged in "]
+    {
         assert!(error.contains(known), "{known}: {error}");
     }
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let probes = &report["probes"];
     assert!(probes["selection"]["probes"].as_u64() > Some(0), "{report}");
     // A model that always answers A scores 1/2 with every context.
-    assert_eq!(
-        probes["selection"]["missed_with_full_context"],
-        probes["selection"]["probes"]
-    );
+    assert_eq!(probes["selection"]["missed_with_full_context"], probes["selection"]["probes"]);
     assert!(probes["lanes"][0]["retained"]["value"].is_null());
-    assert_eq!(
-        probes["lanes"][0]["retained"]["conclusion"],
-        "too_few_compactions"
-    );
+    assert_eq!(probes["lanes"][0]["retained"]["conclusion"], "too_few_compactions");
     let n_sent = server.received().len();
     let runs = std::fs::read_dir(here.path().join("data/plimsoll/runs")).expect("a folder of logs");
     let log = runs.flatten().next().expect("a log").path();
@@ -140,17 +107,10 @@ fn a_run_is_announced_logged_and_repeated_from_its_log_without_a_model() {
     let repeated = evaluate(here.path(), &[&tier[..], &["--resume", &*log]].concat());
     assert_eq!(repeated.stdout, output.stdout, "{}", stderr(&repeated));
     assert_eq!(server.received().len(), n_sent);
-    let text = evaluate(
-        here.path(),
-        &["--tier", "1", "--samples", "1", "--resume", &*log],
-    );
+    let text = evaluate(here.path(), &["--tier", "1", "--samples", "1", "--resume", &*log]);
     let text = String::from_utf8(text.stdout).expect("UTF-8");
     pages_have_tables(here.path(), &log);
-    for known in [
-        "Effect retained",
-        "not judged",
-        "inconclusive (too few compactions)",
-    ] {
+    for known in ["Effect retained", "not judged", "inconclusive (too few compactions)"] {
         assert!(text.contains(known), "{known}: {text}");
     }
     let retained = ["--min-retained", "50%", &*log];
@@ -185,10 +145,7 @@ fn a_stopped_run_can_be_continued_only_with_a_log() {
     let asked: Vec<&str> = asked.split(' ').collect();
     let output = evaluate(here.path(), &[&asked[..], &["--no-log"]].concat());
     let error = stderr(&output);
-    assert!(
-        error.contains("; it cannot be continued without a log"),
-        "{error}"
-    );
+    assert!(error.contains("; it cannot be continued without a log"), "{error}");
 }
 
 #[test]
@@ -219,24 +176,9 @@ fn answers_that_cannot_be_read_are_no_result() {
     let chunk = json!({"choices": [choice]});
     let server = Server::with_answer(format!("{STREAM_HEAD}data: {chunk}\n\ndata: [DONE]\n\n"));
     let url = server.url();
-    let model = [
-        "--summarizer",
-        "openai",
-        "--model",
-        "m",
-        "--base-url",
-        &*url,
-    ];
+    let model = ["--summarizer", "openai", "--model", "m", "--base-url", &*url];
     for (tier, why) in [("3", "calls or names a tool"), ("2", "is a judgement")] {
-        let asked = [
-            "--model-window",
-            "100000",
-            "--samples",
-            "3",
-            "--tier",
-            tier,
-            "--json",
-        ];
+        let asked = ["--model-window", "100000", "--samples", "3", "--tier", tier, "--json"];
         let output = evaluate(here.path(), &[&model[..], &asked[..]].concat());
         let error = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{error}");
@@ -252,46 +194,22 @@ fn options_of_a_model_need_a_tier_and_a_tier_needs_a_model() {
     let refused = |more: &[&str], why: &str| {
         let output = evaluate(here.path(), more);
         let error = stderr(&output);
-        assert!(
-            output.status.code() == Some(2) && error.contains(why),
-            "{more:?}: {error}"
-        );
+        assert!(output.status.code() == Some(2) && error.contains(why), "{more:?}: {error}");
     };
-    refused(
-        &["--budget", "1"],
-        "--budget requires --tier 1, 2 or 3, or --plant N",
-    );
+    refused(&["--budget", "1"], "--budget requires --tier 1, 2 or 3, or --plant N");
     refused(&["--model", "m"], "--model requires --tier");
-    refused(
-        &["--tier", "1"],
-        "add --summarizer openai|openai-responses|anthropic",
-    );
-    refused(
-        &["--tier", "1", "--model", "m"],
-        "--model requires --summarizer",
-    );
+    refused(&["--tier", "1"], "add --summarizer openai|openai-responses|anthropic");
+    refused(&["--tier", "1", "--model", "m"], "--model requires --summarizer");
     refused(&["--tier", "4"], "give 0, 1, 2 or 3");
-    refused(
-        &["--tier", "1", "--samples", "0"],
-        "whole number from 1 to 100",
-    );
+    refused(&["--tier", "1", "--samples", "0"], "whole number from 1 to 100");
     refused(&["--source", "talk.json"], "--source requires --score");
-    refused(
-        &["--tier", "1", "--resume", "talk.json"],
-        "is not the log of an evaluation",
-    );
+    refused(&["--tier", "1", "--resume", "talk.json"], "is not the log of an evaluation");
     refused(&["--tier", "2", "--plant", "3"], "cannot be used with");
     refused(&["--samples", "3"], "--samples requires --tier");
     refused(&["--rounds", "3"], "--rounds requires --plant N");
-    refused(
-        &["--tier", "1", "--rounds", "3"],
-        "--rounds requires --plant N",
-    );
+    refused(&["--tier", "1", "--rounds", "3"], "--rounds requires --plant N");
     refused(&["--tier", "1", "--all"], "--all requires --tier 0");
-    refused(
-        &["--score", "a.md", "--source", "talk.json"],
-        "leave out --policy",
-    );
+    refused(&["--score", "a.md", "--source", "talk.json"], "leave out --policy");
     refused(&["--validity", "v.md"], "leave out --policy");
     let refused_alone = |more: &[&str], why: &str| {
         let error = rejected(here.path(), &[&["evaluate", "talk.json"], more].concat());
@@ -319,10 +237,7 @@ fn a_score_is_written_as_a_page() {
     std::fs::write(here.path().join("short.txt"), "metric_1 = 1083").expect("a file");
     let score = ["evaluate", "--score", "short.txt", "--source", "talk.json"];
     for name in ["page.md", "page.html"] {
-        let text = stdout(&plimsoll(
-            here.path(),
-            &[&score[..], &["-o", name]].concat(),
-        ));
+        let text = stdout(&plimsoll(here.path(), &[&score[..], &["-o", name]].concat()));
         assert!(text.starts_with(&format!("written to {name}")), "{text}");
         let page = std::fs::read_to_string(here.path().join(name)).expect("a page");
         assert!(page.contains("survival in this text"), "{page}");

@@ -8,9 +8,7 @@ use serde_json::Value;
 fn states(lane: &Value) -> Vec<Value> {
     let kinds = lane["survival"].as_array().expect("a list").iter();
     let fields = ["kind", "stated", "verbatim", "partial", "gone", "unknown"];
-    kinds
-        .map(|kind| fields.map(|field| kind[field].clone()).into())
-        .collect()
+    kinds.map(|kind| fields.map(|field| kind[field].clone()).into()).collect()
 }
 
 #[test]
@@ -20,14 +18,7 @@ fn a_managed_conversation_scores_with_the_tokens_that_compact_counted() {
     let args = "--policy truncate --schedule replay -o managed.jsonl --json";
     let compact = ["compact", &source].into_iter().chain(args.split(' '));
     let compacted = json(&plimsoll(here.path(), &compact.collect::<Vec<_>>()));
-    let score = [
-        "evaluate",
-        "--score",
-        "managed.jsonl",
-        "--source",
-        &source,
-        "--json",
-    ];
+    let score = ["evaluate", "--score", "managed.jsonl", "--source", &source, "--json"];
     let scored = json(&plimsoll(here.path(), &score));
     let tokens = &scored["sessions"][0]["lanes"][0]["context_tokens"];
     assert_eq!(*tokens, compacted["tokens_after"]);
@@ -39,18 +30,8 @@ fn a_managed_conversation_scores_as_its_lane() {
     let source = sample("many-tool-results.jsonl");
     for policy in ["truncate", "prune"] {
         let managed = format!("{policy}.jsonl");
-        let compact = [
-            "compact",
-            &source,
-            "--policy",
-            policy,
-            "--schedule",
-            "replay",
-        ];
-        stdout(&plimsoll(
-            here.path(),
-            &[&compact[..], &["-o", &managed]].concat(),
-        ));
+        let compact = ["compact", &source, "--policy", policy, "--schedule", "replay"];
+        stdout(&plimsoll(here.path(), &[&compact[..], &["-o", &managed]].concat()));
         let lanes = ["evaluate", &source, "--policy", policy, "--json"];
         let lanes = json(&plimsoll(here.path(), &lanes));
         let lanes = lanes["sessions"][0]["lanes"].as_array().expect("a list");
@@ -68,13 +49,7 @@ fn a_managed_conversation_scores_as_its_lane() {
 
         let n_partial = lane["partial"].as_array().expect("a list").len();
         let absolute = here.path().join(&managed);
-        let score = [
-            "evaluate",
-            "--score",
-            &*absolute.to_string_lossy(),
-            "--source",
-            &source,
-        ];
+        let score = ["evaluate", "--score", &*absolute.to_string_lossy(), "--source", &source];
         let text = stdout(&plimsoll(here.path(), &[&score[..], &["--all"]].concat()));
         let column = format!(" {managed}\n");
         assert!(policy == "truncate" || text.contains(&column), "{text}");

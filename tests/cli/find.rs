@@ -36,10 +36,7 @@ fn terms_that_no_message_can_match_are_answered_with_valid_values() {
     let tools = text("tool:NoSuch");
     assert!(tools.contains("\n  tools: "), "{tools}");
     let none = text("nosuchword call:1");
-    assert!(
-        none.starts_with("no match in ") && !none.contains(':'),
-        "{none}"
-    );
+    assert!(none.starts_with("no match in ") && !none.contains(':'), "{none}");
 }
 
 #[test]
@@ -48,14 +45,7 @@ fn messages_of_a_session_are_found_with_a_snippet_around_the_match() {
     let file = sample("compacted.jsonl");
     let found = json(&plimsoll(
         here.path(),
-        &[
-            "find",
-            &file,
-            "kind:result LEDGER",
-            "--limit",
-            "0",
-            "--json",
-        ],
+        &["find", &file, "kind:result LEDGER", "--limit", "0", "--json"],
     ));
     let list = found["found"].as_array().expect("a list");
     assert_eq!(found["messages"], list.len());
@@ -68,10 +58,8 @@ fn messages_of_a_session_are_found_with_a_snippet_around_the_match() {
         let text = matching.next().expect("a match")["text"].as_str();
         assert!(text.expect("a text").eq_ignore_ascii_case("ledger"));
     }
-    let text = stdout(&plimsoll(
-        here.path(),
-        &["find", &file, "kind:result ledger", "--limit", "2"],
-    ));
+    let text =
+        stdout(&plimsoll(here.path(), &["find", &file, "kind:result ledger", "--limit", "2"]));
     let more = format!("{} more messages (--limit 0 lists all)", list.len() - 2);
     assert!(text.contains(&more), "{text}");
     let none = stdout(&plimsoll(here.path(), &["find", &file, "xyzzyx"]));
@@ -89,10 +77,7 @@ fn errors_in_a_query_are_explained() {
         ("\"a phrase", "the quote has no end"),
         (" ", "the query is empty"),
     ] {
-        for args in [
-            &["find", &file, query][..],
-            &["sessions", "--search", query],
-        ] {
+        for args in [&["find", &file, query][..], &["sessions", "--search", query]] {
             let error = rejected(here.path(), args);
             assert!(error.contains(why), "{error}");
         }
@@ -105,26 +90,15 @@ fn all_sessions_are_searched_with_the_same_result_with_and_without_the_index() {
     let read = search(home.path(), &[]);
     assert_eq!(read["uses_index"], false);
     assert_eq!(read["sessions_with_matches"], 2);
-    assert!(
-        !index(home.path()).exists(),
-        "nothing is stored without consent"
-    );
+    assert!(!index(home.path()).exists(), "nothing is stored without consent");
     let in_one = json(&plimsoll(
         home.path(),
-        &[
-            "find",
-            &sample("compacted.jsonl"),
-            "kind:result ledger",
-            "--json",
-        ],
+        &["find", &sample("compacted.jsonl"), "kind:result ledger", "--json"],
     ));
     assert_eq!(read["sessions"][0]["messages"], in_one["messages"]);
     assert_eq!(read["sessions"][0]["matches"], in_one["matches"]);
 
-    let enabled = json(&plimsoll(
-        home.path(),
-        &["state", "enable", "index", "--json"],
-    ));
+    let enabled = json(&plimsoll(home.path(), &["state", "enable", "index", "--json"]));
     assert_eq!(enabled["sessions"], 2);
     let mut indexed = search(home.path(), &[]);
     assert_eq!(indexed["uses_index"], true);
@@ -134,22 +108,13 @@ fn all_sessions_are_searched_with_the_same_result_with_and_without_the_index() {
     assert_eq!(without, read);
 
     let listed = json(&plimsoll(home.path(), &["state", "--json"]));
-    assert_eq!(
-        listed["index"]["path"],
-        *index(home.path()).to_string_lossy()
-    );
+    assert_eq!(listed["index"]["path"], *index(home.path()).to_string_lossy());
     assert!(listed["index"]["bytes"].as_u64() > Some(10_000));
     let text = stdout(&plimsoll(home.path(), &["state"]));
     assert!(text.contains("  index   "), "{text}");
-    let cleared = json(&plimsoll(
-        home.path(),
-        &["state", "clear", "logs", "--json"],
-    ));
+    let cleared = json(&plimsoll(home.path(), &["state", "clear", "logs", "--json"]));
     assert_eq!(cleared["index_cleared"], false);
-    let cleared = json(&plimsoll(
-        home.path(),
-        &["state", "clear", "index", "--json"],
-    ));
+    let cleared = json(&plimsoll(home.path(), &["state", "clear", "index", "--json"]));
     assert_eq!(cleared["index_cleared"], true);
     assert!(!index(home.path()).exists());
     assert_eq!(search(home.path(), &[]), read);
@@ -163,10 +128,7 @@ fn all_sessions_are_searched_with_the_same_result_with_and_without_the_index() {
 #[test]
 fn sessions_with_matches_are_printed_with_their_messages() {
     let home = home();
-    let text = stdout(&plimsoll(
-        home.path(),
-        &["sessions", "--search", "ledger", "--limit", "1"],
-    ));
+    let text = stdout(&plimsoll(home.path(), &["sessions", "--search", "ledger", "--limit", "1"]));
     assert!(text.contains("of 2 of 2 sessions"), "{text}");
     assert!(text.contains("      message "), "{text}");
     assert!(text.contains("1 older session with a match"), "{text}");
@@ -191,19 +153,13 @@ fn figures_of_calls_agree_with_the_lists_of_messages_and_costs() {
     assert_eq!(lanes[0]["tokens_before"], 0);
     for (lane, whole) in all["lanes"].as_array().expect("lanes").iter().zip(lanes) {
         let sums = [&lane["cost"]["usd"], &whole["usd"]].map(|usd| usd.as_f64().expect("a cost"));
-        assert!(
-            (sums[0] - sums[1]).abs() < 1e-6,
-            "{}: {sums:?}",
-            whole["lane"]
-        );
+        assert!((sums[0] - sums[1]).abs() < 1e-6, "{}: {sums:?}", whole["lane"]);
     }
     let text = stdout(&plimsoll(here.path(), &["diagnose", &file, "--calls", "3"]));
     assert!(text.starts_with("call 3: "), "{text}");
-    for (calls, why) in [
-        ("9-3", "is empty"),
-        ("0-3", "such as 20-34"),
-        ("1-9999", "the session has"),
-    ] {
+    for (calls, why) in
+        [("9-3", "is empty"), ("0-3", "such as 20-34"), ("1-9999", "the session has")]
+    {
         let error = rejected(here.path(), &["diagnose", &file, "--calls", calls]);
         assert!(error.contains(why), "{error}");
     }

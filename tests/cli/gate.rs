@@ -10,11 +10,7 @@ pub(crate) fn run_with_exit_code(folder: &Path, code: i32, args: &[&str]) -> Str
     let output = plimsoll(folder, args);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "{args:?}: {error}{printed}"
-    );
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {error}{printed}");
     if code == 2 { error } else { printed }
 }
 
@@ -27,22 +23,13 @@ pub(crate) fn folder_with_samples() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("kept")).expect("a folder");
     for name in ["handoff.json", "compacted.jsonl"] {
-        let from: PathBuf = [env!("CARGO_MANIFEST_DIR"), "sample_sessions", name]
-            .iter()
-            .collect();
+        let from: PathBuf = [env!("CARGO_MANIFEST_DIR"), "sample_sessions", name].iter().collect();
         fs::copy(from, folder.path().join("kept").join(name)).expect("it is copied");
     }
     folder
 }
 
-const GATE: [&str; 6] = [
-    "gate",
-    "kept",
-    "--policy",
-    "truncate",
-    "--baseline",
-    "base.json",
-];
+const GATE: [&str; 6] = ["gate", "kept", "--policy", "truncate", "--baseline", "base.json"];
 
 pub(crate) fn gate<'a>(more: &[&'a str]) -> Vec<&'a str> {
     GATE.iter().chain(more).copied().collect()
@@ -52,10 +39,7 @@ pub(crate) fn gate<'a>(more: &[&'a str]) -> Vec<&'a str> {
 pub(crate) fn with_baseline() -> tempfile::TempDir {
     let here = folder_with_samples();
     let printed = run_with_exit_code(here.path(), 0, &gate(&["--write-baseline"]));
-    assert!(
-        printed.ends_with("baseline base.json written, 2 sessions\n"),
-        "{printed}"
-    );
+    assert!(printed.ends_with("baseline base.json written, 2 sessions\n"), "{printed}");
     here
 }
 
@@ -76,13 +60,7 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
     assert_eq!(key.len(), 64);
     let lane = &session["lanes"]["truncate"];
     let figures = &lane["figures"];
-    let replay = [
-        "replay",
-        "kept/compacted.jsonl",
-        "--policy",
-        "truncate",
-        "--json",
-    ];
+    let replay = ["replay", "kept/compacted.jsonl", "--policy", "truncate", "--json"];
     let replay = parse_json(&run_with_exit_code(here.path(), 0, &replay));
     let played = &replay["lanes"][2];
     assert_eq!(lane["settings"]["keep_recent"], 10.0);
@@ -90,13 +68,7 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
         (&figures["peak_tokens"], &figures["compactions"]),
         (&played["peak_tokens"], &played["compactions"])
     );
-    let diagnosed = [
-        "diagnose",
-        "kept/compacted.jsonl",
-        "--policy",
-        "truncate",
-        "--json",
-    ];
+    let diagnosed = ["diagnose", "kept/compacted.jsonl", "--policy", "truncate", "--json"];
     let diagnosed = parse_json(&run_with_exit_code(here.path(), 0, &diagnosed));
     assert_eq!(figures["usd"], diagnosed["lanes"][2]["cost"]["usd"]);
 }
@@ -104,17 +76,9 @@ fn unchanged_results_pass_and_the_baseline_holds_figures_and_settings() {
 #[test]
 fn worse_settings_fail_and_the_changes_are_named() {
     let here = with_baseline();
-    let args = gate(&[
-        "--set",
-        "keep_recent=120",
-        "--set",
-        "compression_trigger=0.95",
-    ]);
+    let args = gate(&["--set", "keep_recent=120", "--set", "compression_trigger=0.95"]);
     let printed = run_with_exit_code(here.path(), 1, &args);
-    assert!(
-        printed.contains("changed: keep_recent 120 instead of 10"),
-        "{printed}"
-    );
+    assert!(printed.contains("changed: keep_recent 120 instead of 10"), "{printed}");
     assert!(
         printed.contains("! cost: $") && printed.contains("! peak of the usable window: "),
         "{printed}"
@@ -129,10 +93,7 @@ fn worse_settings_fail_and_the_changes_are_named() {
         (&"kept/compacted.jsonl".into(), &false.into())
     );
     let checks = session["lanes"][0]["checks"].as_array().unwrap();
-    let cost = checks
-        .iter()
-        .find(|check| check["measure"] == "cost")
-        .unwrap();
+    let cost = checks.iter().find(|check| check["measure"] == "cost").unwrap();
     assert_eq!(cost["ok"], false);
     // The settings have no effect on the short session, so it passes.
     assert_eq!(result["sessions"][1]["passed"], true);
@@ -163,32 +124,16 @@ fn limits_need_no_baseline_and_sessions_without_calls_are_skipped() {
     fs::write(here.path().join("kept/notes.json"), "{\"a\": 1}").unwrap();
     let gate = ["gate", "kept", "--policy", "none"];
     let with = |more: &[&'static str]| gate.iter().chain(more).copied().collect::<Vec<_>>();
-    let printed = run_with_exit_code(
-        here.path(),
-        1,
-        &with(&["--max-peak", "50%", "--max-overflows", "0"]),
-    );
-    assert!(
-        printed.contains("FAIL kept/compacted.jsonl  none"),
-        "{printed}"
-    );
+    let printed =
+        run_with_exit_code(here.path(), 1, &with(&["--max-peak", "50%", "--max-overflows", "0"]));
+    assert!(printed.contains("FAIL kept/compacted.jsonl  none"), "{printed}");
     // Figure and limit have the same decimals.
     assert!(printed.contains(" %, at most 50.0 % allowed"), "{printed}");
-    assert!(
-        printed.contains("ok   kept/handoff.json  none"),
-        "{printed}"
-    );
-    run_with_exit_code(
-        here.path(),
-        0,
-        &with(&["--max-peak", "9", "--max-rereads", "0"]),
-    );
+    assert!(printed.contains("ok   kept/handoff.json  none"), "{printed}");
+    run_with_exit_code(here.path(), 0, &with(&["--max-peak", "9", "--max-rereads", "0"]));
     let output = plimsoll(here.path(), &with(&["--max-peak", "9"]));
     let note = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        note.starts_with("plimsoll: note: skipped: ") && note.contains("notes.json"),
-        "{note}"
-    );
+    assert!(note.starts_with("plimsoll: note: skipped: ") && note.contains("notes.json"), "{note}");
 }
 
 #[test]
@@ -196,68 +141,33 @@ fn a_session_without_facts_is_not_judged() {
     let here = tempfile::tempdir().expect("a temporary folder");
     let talk = r#"{"messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}"#;
     fs::write(here.path().join("talk.json"), talk).expect("a file");
-    let gate = [
-        "gate",
-        "talk.json",
-        "--policy",
-        "none",
-        "--min-survival",
-        "90%",
-    ];
+    let gate = ["gate", "talk.json", "--policy", "none", "--min-survival", "90%"];
     let printed = run_with_exit_code(here.path(), 1, &gate);
-    assert!(
-        printed.starts_with("not judged talk.json  none\n"),
-        "{printed}"
-    );
-    let printed = run_with_exit_code(
-        here.path(),
-        0,
-        &[&gate[..], &["--max-overflows", "0"]].concat(),
-    );
+    assert!(printed.starts_with("not judged talk.json  none\n"), "{printed}");
+    let printed =
+        run_with_exit_code(here.path(), 0, &[&gate[..], &["--max-overflows", "0"]].concat());
     assert!(printed.starts_with("ok   talk.json  none\n"), "{printed}");
 }
 
 #[test]
 fn a_run_that_compares_nothing_fails() {
     let here = with_baseline();
-    let other = [
-        "gate",
-        "kept",
-        "--policy",
-        "prune",
-        "--baseline",
-        "base.json",
-    ];
+    let other = ["gate", "kept", "--policy", "prune", "--baseline", "base.json"];
     let printed = run_with_exit_code(here.path(), 1, &other);
-    assert!(
-        printed.contains("prune  not checked: not in the baseline"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("failed: nothing compared, because"),
-        "{printed}"
-    );
+    assert!(printed.contains("prune  not checked: not in the baseline"), "{printed}");
+    assert!(printed.contains("failed: nothing compared, because"), "{printed}");
     let junit = [&other[..], &["--json", "--junit", "r.xml"]].concat();
     let result = parse_json(&run_with_exit_code(here.path(), 1, &junit));
-    assert_eq!(
-        (&result["passed"], &result["checks"]),
-        (&false.into(), &0.into())
-    );
+    assert_eq!((&result["passed"], &result["checks"]), (&false.into(), &0.into()));
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
-    assert!(
-        xml.contains("<failure message=\"failed: nothing compared"),
-        "{xml}"
-    );
+    assert!(xml.contains("<failure message=\"failed: nothing compared"), "{xml}");
     // A limit is enough, and so is one lane of the baseline.
     run_with_exit_code(here.path(), 0, &[&other[..], &["--max-peak", "9"]].concat());
     run_with_exit_code(here.path(), 0, &gate(&["--policy", "prune"]));
     let new = here.path().join("kept/new.jsonl");
     fs::copy(here.path().join("kept/compacted.jsonl"), new).unwrap();
     let copy = run_with_exit_code(here.path(), 0, &GATE);
-    assert!(
-        copy.ends_with("passed: 3 sessions\n"),
-        "the same content: {copy}"
-    );
+    assert!(copy.ends_with("passed: 3 sessions\n"), "the same content: {copy}");
     let other = fs::read_to_string(here.path().join("kept/compacted.jsonl")).unwrap();
     fs::write(here.path().join("kept/new.jsonl"), format!("{other}\n")).unwrap();
     let printed = run_with_exit_code(here.path(), 0, &GATE);
@@ -283,18 +193,11 @@ fn a_baseline_knows_sessions_by_their_content() {
     ] {
         let args = [&["gate"][..], targets, &base].concat();
         let printed = run_with_exit_code(from, 0, &args);
-        assert!(
-            printed.ends_with("passed: 2 sessions\n"),
-            "{targets:?}: {printed}"
-        );
+        assert!(printed.ends_with("passed: 2 sessions\n"), "{targets:?}: {printed}");
     }
     // Moved and renamed.
     fs::create_dir(here.path().join("moved")).unwrap();
-    fs::rename(
-        folder.join("handoff.json"),
-        here.path().join("moved/other.json"),
-    )
-    .unwrap();
+    fs::rename(folder.join("handoff.json"), here.path().join("moved/other.json")).unwrap();
     let printed = run_with_exit_code(here.path(), 0, &[&["gate", "moved"][..], &base].concat());
     assert!(printed.ends_with("passed: 1 session\n"), "{printed}");
     assert!(
@@ -302,16 +205,9 @@ fn a_baseline_knows_sessions_by_their_content() {
     );
     // Other content under a name of the baseline, in another folder.
     let text = fs::read_to_string(folder.join("compacted.jsonl")).unwrap();
-    fs::write(
-        here.path().join("moved/compacted.jsonl"),
-        format!("{text}\n"),
-    )
-    .unwrap();
+    fs::write(here.path().join("moved/compacted.jsonl"), format!("{text}\n")).unwrap();
     let printed = run_with_exit_code(here.path(), 1, &[&["gate", "moved"][..], &base].concat());
-    assert!(
-        printed.contains("FAIL moved/compacted.jsonl  its content differs"),
-        "{printed}"
-    );
+    assert!(printed.contains("FAIL moved/compacted.jsonl  its content differs"), "{printed}");
 }
 
 #[test]
@@ -321,15 +217,8 @@ fn failures_are_last() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}\n")).unwrap();
     let printed = run_with_exit_code(here.path(), 1, &GATE);
-    let at = |text: &str| {
-        printed
-            .find(text)
-            .unwrap_or_else(|| panic!("{text}: {printed}"))
-    };
-    assert!(
-        at("ok   kept/handoff.json") < at("FAIL kept/compacted.jsonl"),
-        "{printed}"
-    );
+    let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text}: {printed}"));
+    assert!(at("ok   kept/handoff.json") < at("FAIL kept/compacted.jsonl"), "{printed}");
     assert!(printed.ends_with("failed: 1 of 2 sessions\n"), "{printed}");
 }
 
@@ -350,19 +239,10 @@ fn damaged_files_fail_unless_they_are_allowed() {
     let [.., cut, empty, last] = &lines[..] else {
         panic!("{printed}");
     };
-    assert!(
-        cut.starts_with("FAIL kept/a-cut.json  damaged: "),
-        "{printed}"
-    );
-    assert!(
-        empty.starts_with("FAIL kept/b-empty.jsonl  damaged: "),
-        "{printed}"
-    );
+    assert!(cut.starts_with("FAIL kept/a-cut.json  damaged: "), "{printed}");
+    assert!(empty.starts_with("FAIL kept/b-empty.jsonl  damaged: "), "{printed}");
     assert_eq!(*last, "failed: 2 files damaged");
-    assert!(
-        printed.contains("ok   kept/handoff.json"),
-        "the others are judged: {printed}"
-    );
+    assert!(printed.contains("ok   kept/handoff.json"), "the others are judged: {printed}");
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
     assert_eq!(xml.matches("<failure ").count(), 2, "{xml}");
     let result = parse_json(&run(1, &["--json"]));
@@ -376,41 +256,20 @@ fn damaged_files_fail_unless_they_are_allowed() {
     let printed = run(0, &["--allow-damaged"]);
     assert!(printed.ends_with("passed: 2 sessions\n"), "{printed}");
     // Given by their paths.
-    let files = [
-        "gate",
-        "kept/a-cut.json",
-        "kept/handoff.json",
-        "--policy",
-        "none",
-        "--max-peak",
-        "9",
-    ];
+    let files =
+        ["gate", "kept/a-cut.json", "kept/handoff.json", "--policy", "none", "--max-peak", "9"];
     let printed = run_with_exit_code(here.path(), 1, &files);
     assert!(printed.contains("ok   kept/handoff.json"), "{printed}");
-    let missing = [
-        "gate",
-        "kept/gone.json",
-        "kept/handoff.json",
-        "--policy",
-        "none",
-        "--max-peak",
-        "9",
-    ];
+    let missing =
+        ["gate", "kept/gone.json", "kept/handoff.json", "--policy", "none", "--max-peak", "9"];
     run_with_exit_code(here.path(), 2, &missing);
 }
 
 #[test]
 fn the_recorded_run_can_be_checked() {
     let here = folder_with_samples();
-    let args = [
-        "gate",
-        "kept/compacted.jsonl",
-        "--policy",
-        "recorded",
-        "--max-peak",
-        "90%",
-        "--json",
-    ];
+    let args =
+        ["gate", "kept/compacted.jsonl", "--policy", "recorded", "--max-peak", "90%", "--json"];
     let result = parse_json(&run_with_exit_code(here.path(), 1, &args));
     let lane = &result["sessions"][0]["lanes"][0];
     assert_eq!(lane["lane"], "recorded");
@@ -431,84 +290,34 @@ fn invalid_usage_is_rejected_in_one_line_and_writes_nothing() {
         (&["gate", file, "--policy", "prune"], "nothing to check"),
         (&["gate", file, "--policy", "prun"], "did you mean prune?"),
         (&["gate", file, "--max-peak", "0.9"], "gate needs --policy"),
-        (
-            &["gate", "--policy", "prune", "--max-peak", "0.9"],
-            "needs a session file or a folder",
-        ),
-        (
-            &["gate", file, "--policy", "prune", "--max-peak", "much"],
-            "give a share",
-        ),
-        (
-            &["gate", file, "--policy", "prune", "--max-cost", "+10%"],
-            "is relative to a baseline",
-        ),
+        (&["gate", "--policy", "prune", "--max-peak", "0.9"], "needs a session file or a folder"),
+        (&["gate", file, "--policy", "prune", "--max-peak", "much"], "give a share"),
+        (&["gate", file, "--policy", "prune", "--max-cost", "+10%"], "is relative to a baseline"),
         (
             &["gate", file, "--policy", "prune", "--write-baseline"],
             "not provided: --baseline <FILE>",
         ),
+        (&["gate", file, "--policy", "prune", "--baseline", "gone.json"], "no such file"),
+        (&["gate", file, "--policy", "prune", "--baseline", "diary.json"], "is not a baseline"),
         (
-            &["gate", file, "--policy", "prune", "--baseline", "gone.json"],
-            "no such file",
-        ),
-        (
-            &[
-                "gate",
-                file,
-                "--policy",
-                "prune",
-                "--baseline",
-                "diary.json",
-            ],
-            "is not a baseline",
-        ),
-        (
-            &[
-                "gate",
-                file,
-                "--policy",
-                "prune",
-                "--baseline",
-                "diary.json",
-                "--write-baseline",
-            ],
+            &["gate", file, "--policy", "prune", "--baseline", "diary.json", "--write-baseline"],
             "already exists",
         ),
         (
-            &[
-                "sweep",
-                file,
-                "--policy",
-                "truncate",
-                "--vary",
-                "keep_recent=many",
-            ],
+            &["sweep", file, "--policy", "truncate", "--vary", "keep_recent=many"],
             "give SETTING=NUMBER",
         ),
         (
-            &[
-                "sweep",
-                file,
-                "--policy",
-                "truncate",
-                "--vary",
-                "keep_old=1,2",
-            ],
+            &["sweep", file, "--policy", "truncate", "--vary", "keep_old=1,2"],
             "no policy here has a setting",
         ),
         (&["sweep", file, "--policy", "none"], "no setting to vary"),
     ];
     for (args, message) in refusals {
         let error = run_with_exit_code(here.path(), 2, args);
-        assert!(
-            error.contains(message) && error.lines().count() == 1,
-            "{args:?}: {error}"
-        );
+        assert!(error.contains(message) && error.lines().count() == 1, "{args:?}: {error}");
     }
-    assert_eq!(
-        fs::read_to_string(here.path().join("diary.json")).unwrap(),
-        "{\"dear\": 1}"
-    );
+    assert_eq!(fs::read_to_string(here.path().join("diary.json")).unwrap(), "{\"dear\": 1}");
     assert!(!here.path().join("gone.json").exists());
 }
 
@@ -523,10 +332,7 @@ fn an_invalid_baseline_is_rejected() {
         assert_ne!(other, text);
         fs::write(&path, other).unwrap();
         let error = run_with_exit_code(here.path(), 2, &GATE);
-        assert!(
-            error.contains("write it again with --write-baseline"),
-            "{error}"
-        );
+        assert!(error.contains("write it again with --write-baseline"), "{error}");
     }
     let invalid = [
         text.replace("\"tokens_sent\": ", "\"tokens_sent\": -"),

@@ -11,11 +11,7 @@ const ODD: &str = "kept/a \"b\" <c> & 'd'.jsonl";
 #[test]
 fn results_are_written_as_junit_xml() {
     let here = with_baseline();
-    run_with_exit_code(
-        here.path(),
-        1,
-        &gate(&["--junit", "r.xml", "--max-peak", "40%"]),
-    );
+    run_with_exit_code(here.path(), 1, &gate(&["--junit", "r.xml", "--max-peak", "40%"]));
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
     assert!(
         xml.starts_with(
@@ -25,22 +21,13 @@ fn results_are_written_as_junit_xml() {
     );
     assert_eq!(xml.matches("<testsuite ").count(), 2);
     let failures = xml.matches("<failure ").count();
-    assert!(
-        failures >= 1 && xml.contains(&format!("failures=\"{failures}\">\n")),
-        "{xml}"
-    );
+    assert!(failures >= 1 && xml.contains(&format!("failures=\"{failures}\">\n")), "{xml}");
     // An earlier result is replaced. Any other file is not, and it is rejected before the replay.
     run_with_exit_code(here.path(), 0, &gate(&["--junit", "r.xml"]));
     fs::write(here.path().join("diary.xml"), "<a/>").unwrap();
     let printed = run_with_exit_code(here.path(), 2, &gate(&["--junit", "diary.xml"]));
-    assert!(
-        printed.contains("is not a JUnit result of plimsoll gate"),
-        "{printed}"
-    );
-    assert_eq!(
-        fs::read_to_string(here.path().join("diary.xml")).unwrap(),
-        "<a/>"
-    );
+    assert!(printed.contains("is not a JUnit result of plimsoll gate"), "{printed}");
+    assert_eq!(fs::read_to_string(here.path().join("diary.xml")).unwrap(), "<a/>");
 }
 
 /// Returns two conversations with many user messages, one per line.
@@ -64,12 +51,7 @@ fn cases(result: &Element) -> Vec<(String, String, String, bool)> {
         let cases = suite.children.iter();
         let case = |case: &Element| {
             let failed = case.children.iter().any(|child| child.name == "failure");
-            (
-                says(suite, "name"),
-                says(case, "classname"),
-                says(case, "name"),
-                failed,
-            )
+            (says(suite, "name"), says(case, "classname"), says(case, "name"), failed)
         };
         cases.map(case).collect::<Vec<_>>()
     };
@@ -98,10 +80,7 @@ fn gated() -> (Value, Element) {
 #[test]
 fn every_session_lane_and_measure_has_its_own_name() {
     let (result, xml) = gated();
-    assert_eq!(
-        (&*xml.name, xml.says("name")),
-        ("testsuites", Some("plimsoll gate"))
-    );
+    assert_eq!((&*xml.name, xml.says("name")), ("testsuites", Some("plimsoll gate")));
 
     // One suite per session, named after the session: if a file holds several, by number and title.
     let suites: Vec<&str> = xml.children.iter().filter_map(|s| s.says("name")).collect();
@@ -115,10 +94,7 @@ fn every_session_lane_and_measure_has_its_own_name() {
 
     // One case per lane and measure, each with its own name, as many as in the JSON.
     let cases = cases(&xml);
-    let mut names: Vec<_> = cases
-        .iter()
-        .map(|(_, class, name, _)| (class, name))
-        .collect();
+    let mut names: Vec<_> = cases.iter().map(|(_, class, name, _)| (class, name)).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), cases.len(), "{cases:?}");
@@ -126,32 +102,17 @@ fn every_session_lane_and_measure_has_its_own_name() {
     let checks = |lane: &Value| lane["checks"].as_array().map_or(0, Vec::len);
     let lanes = sessions.iter().flat_map(|s| s["lanes"].as_array().unwrap());
     let n_checks: usize = lanes.map(checks).sum();
-    let contents: Vec<_> = cases
-        .iter()
-        .filter(|(_, _, name, _)| name == "content")
-        .collect();
+    let contents: Vec<_> = cases.iter().filter(|(_, _, name, _)| name == "content").collect();
     assert_eq!(cases.len(), n_checks + contents.len());
-    assert_eq!(
-        contents.len(),
-        2,
-        "both sessions of the file that was changed: {cases:?}"
-    );
+    assert_eq!(contents.len(), 2, "both sessions of the file that was changed: {cases:?}");
     for (suite, class, ..) in &cases {
-        let place = suite
-            .split_once(".jsonl#")
-            .map_or(&**suite, |_| &suite[..ODD.len() + 2]);
+        let place = suite.split_once(".jsonl#").map_or(&**suite, |_| &suite[..ODD.len() + 2]);
         let of = ["", ".truncate@short", ".short", ".prune"];
-        assert!(
-            of.iter().any(|lane| *class == format!("{place}{lane}")),
-            "{class} in {suite}"
-        );
+        assert!(of.iter().any(|lane| *class == format!("{place}{lane}")), "{class} in {suite}");
     }
     // A measure that is compared with the baseline and with a limit occurs twice.
-    let twice = |name: &str| {
-        cases
-            .iter()
-            .any(|(_, class, n, _)| n == name && class.contains("handoff"))
-    };
+    let twice =
+        |name: &str| cases.iter().any(|(_, class, n, _)| n == name && class.contains("handoff"));
     assert!(
         twice("peak of the usable window") && twice("peak of the usable window (2)"),
         "{cases:?}"
@@ -167,13 +128,8 @@ fn sums_match_the_cases_and_each_failure_has_a_reason() {
         (number("tests").unwrap(), number("failures").unwrap())
     };
     let counted = |suite: Option<&str>| {
-        let own = cases
-            .iter()
-            .filter(|(name, ..)| suite.is_none_or(|suite| suite == name));
-        (
-            own.clone().count(),
-            own.filter(|(.., failed)| *failed).count(),
-        )
+        let own = cases.iter().filter(|(name, ..)| suite.is_none_or(|suite| suite == name));
+        (own.clone().count(), own.filter(|(.., failed)| *failed).count())
     };
     assert_eq!(sums(&result), counted(None));
     assert!(counted(None).1 > 3, "the premise: {cases:?}");

@@ -11,10 +11,7 @@ use tempfile::TempDir;
 fn help_and_version_go_to_standard_output() {
     let here = folder();
     let version = stdout(&plimsoll(here.path(), &["--version"]));
-    assert_eq!(
-        version.trim(),
-        format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(version.trim(), format!("plimsoll {}", env!("CARGO_PKG_VERSION")));
     let help = stdout(&plimsoll(here.path(), &["--help"]));
     for verb in ["inspect", "replay", "compact", "presets", "state"] {
         assert!(help.contains(&format!("\n  {verb} ")), "{help}");
@@ -46,21 +43,9 @@ fn the_help_of_every_command_points_to_the_global_options() {
 fn global_options_may_precede_the_command() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let before = plimsoll(
-        here.path(),
-        &[
-            "--no-state",
-            "--window",
-            "8k",
-            "--json",
-            "inspect",
-            "c.json",
-        ],
-    );
-    let after = plimsoll(
-        here.path(),
-        &["inspect", "c.json", "--json", "--window", "8k"],
-    );
+    let before =
+        plimsoll(here.path(), &["--no-state", "--window", "8k", "--json", "inspect", "c.json"]);
+    let after = plimsoll(here.path(), &["inspect", "c.json", "--json", "--window", "8k"]);
     assert_eq!(json(&before), json(&after));
 }
 
@@ -76,9 +61,7 @@ fn every_command_is_documented() {
     for page in ["docs/command-line.md", "README.md"].map(page) {
         let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();
         for name in &names {
-            let is_heading = headings
-                .iter()
-                .any(|h| h.split(' ').any(|word| word == name));
+            let is_heading = headings.iter().any(|h| h.split(' ').any(|word| word == name));
             let is_named = page.contains(&format!("`{name}`"));
             let is_shown = page.contains(&format!("plimsoll {name}"));
             assert!(is_heading || is_named || is_shown, "{name} is missing");
@@ -99,10 +82,7 @@ fn every_tokenizer_is_documented() {
 /// Returns the examples at the end of a help text.
 fn examples(help: &str) -> Vec<String> {
     let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_default();
-    examples
-        .lines()
-        .map(|line| line.trim().to_owned())
-        .collect()
+    examples.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// Returns the names of the commands that a help text lists.
@@ -166,9 +146,7 @@ fn the_commands_of_the_readme_work_when_pasted() {
     let here = folder_with_samples();
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
     let readme = readme.expect("there is one");
-    let (_, steps) = readme
-        .split_once("The same steps in a shell")
-        .expect("steps");
+    let (_, steps) = readme.split_once("The same steps in a shell").expect("steps");
     let (_, steps) = steps.split_once("```sh\n").expect("a block");
     let (steps, _) = steps.split_once("```").expect("its end");
     assert!(steps.lines().count() >= 5, "{steps}");

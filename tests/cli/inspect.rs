@@ -11,10 +11,8 @@ use std::fs;
 fn totals_add_up_for_every_sample() {
     let here = folder();
     for sample in samples() {
-        let found = json(&plimsoll(
-            here.path(),
-            &["inspect", "--json", sample.to_str().expect("Unicode")],
-        ));
+        let found =
+            json(&plimsoll(here.path(), &["inspect", "--json", sample.to_str().expect("Unicode")]));
         let name = sample.display();
         for number in ["messages", "turns", "calls", "characters"] {
             assert!(
@@ -48,22 +46,14 @@ fn totals_add_up_for_every_sample() {
         let sum: u64 = roles.values().map(|n| n.as_u64().expect("a count")).sum();
         assert_eq!(found["messages"], sum, "{name}: the roles do not add up");
         let tools = found["tokens"]["by_tool"].as_object().expect("tools");
-        assert!(
-            tools
-                .values()
-                .all(|n| n.as_u64().is_some_and(|n| n <= total)),
-            "{name}"
-        );
+        assert!(tools.values().all(|n| n.as_u64().is_some_and(|n| n <= total)), "{name}");
         let largest: Vec<u64> = found["largest"]
             .as_array()
             .expect("a list")
             .iter()
             .map(|part| part["tokens"].as_u64().expect("a count"))
             .collect();
-        assert!(
-            largest.is_sorted_by(|a, b| a >= b) && !largest.is_empty(),
-            "{name}: {largest:?}"
-        );
+        assert!(largest.is_sorted_by(|a, b| a >= b) && !largest.is_empty(), "{name}: {largest:?}");
         assert!(
             ["reported", "exact", "calibrated", "estimated"]
                 .contains(&found["tokens"]["accuracy"].as_str().expect("a word"))
@@ -73,31 +63,18 @@ fn totals_add_up_for_every_sample() {
                 && found["recorded"]["compactions"].is_array()
         );
         let usage = found["recorded"]["calls_with_usage"].as_u64() > Some(0);
-        assert_eq!(
-            found["recorded"]["largest_call_tokens"].is_u64(),
-            usage,
-            "{name}"
-        );
+        assert_eq!(found["recorded"]["largest_call_tokens"].is_u64(), usage, "{name}");
         assert!(
             found["warnings"].is_array()
                 && found["issues"].is_array()
                 && found["models"].is_array()
         );
         assert!(
-            [
-                "openai_chat",
-                "anthropic_messages",
-                "claude_code",
-                "codex_rollout"
-            ]
-            .contains(&found["format"].as_str().expect("a name"))
+            ["openai_chat", "anthropic_messages", "claude_code", "codex_rollout"]
+                .contains(&found["format"].as_str().expect("a name"))
         );
     }
-    assert_eq!(
-        names_in(here.path()),
-        Vec::<String>::new(),
-        "inspect wrote something"
-    );
+    assert_eq!(names_in(here.path()), Vec::<String>::new(), "inspect wrote something");
 }
 
 #[test]
@@ -105,24 +82,12 @@ fn tokens_that_are_not_recorded_are_no_system_prompt() {
     let here = folder();
     let file = sample("slow-growth.jsonl");
     let found = json(&plimsoll(here.path(), &["inspect", &file, "--json"]));
-    assert_eq!(
-        found["source"]["recorded_data"]["system_prompt"],
-        "unsupported"
-    );
+    assert_eq!(found["source"]["recorded_data"]["system_prompt"], "unsupported");
     assert_eq!(found["tokens"]["by_kind"]["system"], 0);
-    assert!(
-        found["tokens"]["not_recorded"].as_u64() > Some(0),
-        "{found}"
-    );
+    assert!(found["tokens"]["not_recorded"].as_u64() > Some(0), "{found}");
     let text = stdout(&plimsoll(here.path(), &["inspect", &file]));
-    assert!(
-        text.contains("\n  not recorded  ") && !text.contains("\n  system  "),
-        "{text}"
-    );
-    assert!(
-        text.contains(" window ("),
-        "the share of the peak names its whole: {text}"
-    );
+    assert!(text.contains("\n  not recorded  ") && !text.contains("\n  system  "), "{text}");
+    assert!(text.contains(" window ("), "the share of the peak names its whole: {text}");
 }
 
 #[test]
@@ -131,10 +96,7 @@ fn all_commands_count_the_same_messages() {
     let file = sample("compacted.jsonl");
     let run = |args: &[&str]| json(&plimsoll(here.path(), &[args, &["--json"]].concat()));
     let messages = run(&["inspect", &file])["messages"].clone();
-    assert_eq!(
-        run(&["sessions", &file, "--no-state"])["sessions"][0]["messages"],
-        messages
-    );
+    assert_eq!(run(&["sessions", &file, "--no-state"])["sessions"][0]["messages"], messages);
     let converted = run(&["convert", &file, "--to", "openai_chat", "-o", "c.json"]);
     assert_eq!(converted["messages"], messages);
 }
@@ -150,10 +112,7 @@ fn message_numbers_do_not_exceed_the_number_of_messages() {
         let of_compactions = found["compaction_messages"].as_u64().expect("a count");
         has_both |= of_compactions > 0;
         let text = stdout(&plimsoll(here.path(), &["inspect", file])).replace(',', "");
-        assert!(
-            text.contains(&format!("messages     {messages} (")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("messages     {messages} (")), "{text}");
         let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
         let events = replay["lanes"]
             .as_array()
@@ -181,10 +140,8 @@ fn a_session_is_read_from_standard_input() {
         .stdin(file)
         .output()
         .expect("the program starts");
-    let (piped, read) = (
-        json(&piped),
-        json(&plimsoll(here.path(), &["inspect", "c.json", "--json"])),
-    );
+    let (piped, read) =
+        (json(&piped), json(&plimsoll(here.path(), &["inspect", "c.json", "--json"])));
     assert_eq!(piped["tokens"], read["tokens"]);
     rejected(here.path(), &["compact", "-", "--policy", "truncate"]);
 }
@@ -192,10 +149,7 @@ fn a_session_is_read_from_standard_input() {
 #[test]
 fn a_reserve_as_large_as_the_window_is_reported_with_the_remedy() {
     let here = folder();
-    let output = plimsoll(
-        here.path(),
-        &["inspect", &sample("compacted.jsonl"), "--window", "20k"],
-    );
+    let output = plimsoll(here.path(), &["inspect", &sample("compacted.jsonl"), "--window", "20k"]);
     let text = stdout(&output);
     assert!(
         text.contains("leaves no usable tokens in the window (20k) at call 1: lower the reserve or enlarge the window."),
@@ -215,14 +169,8 @@ fn a_reserve_as_large_as_the_window_is_reported_with_the_remedy() {
 #[test]
 fn the_trigger_and_the_numbers_of_messages_are_explained() {
     let here = folder();
-    let text = stdout(&plimsoll(
-        here.path(),
-        &["inspect", &sample("compacted.jsonl")],
-    ));
-    assert!(
-        text.contains("\ntrigger      126,000 of truncate, the default policy"),
-        "{text}"
-    );
+    let text = stdout(&plimsoll(here.path(), &["inspect", &sample("compacted.jsonl")]));
+    assert!(text.contains("\ntrigger      126,000 of truncate, the default policy"), "{text}");
     assert!(
         text.contains("\nwindow       200,000 (of the model), reserve 32,000, usable 168,000\n"),
         "{text}"
@@ -271,10 +219,5 @@ fn if_no_policy_works_inspect_and_diagnose_name_a_preset_that_does() {
     let fitting = sample("slow-growth.jsonl");
     let fitting = ["inspect", fitting.as_str(), "--json"];
     let fitting = json(&plimsoll(here.path(), &fitting));
-    assert!(
-        !fitting["verdict"]
-            .as_str()
-            .expect("a text")
-            .contains("--policy")
-    );
+    assert!(!fitting["verdict"].as_str().expect("a text").contains("--policy"));
 }

@@ -57,11 +57,7 @@ fn exports_started_together_take_the_next_numbers() {
     let (folder, source) = session();
     let all: Vec<Child> = (0..8).map(|_| compact(&source)).collect();
     for mut one in all {
-        assert!(
-            one.wait()
-                .expect("the test has a folder and a program of its own")
-                .success()
-        );
+        assert!(one.wait().expect("the test has a folder and a program of its own").success());
     }
     assert_eq!(names(folder.path()), exports(8));
 }
@@ -72,9 +68,7 @@ fn a_signal_leaves_a_complete_export_or_nothing() {
     use std::time::Instant;
     let (folder, source) = session();
     let begun = Instant::now();
-    compact(&source)
-        .wait()
-        .expect("the test has a folder and a program of its own");
+    compact(&source).wait().expect("the test has a folder and a program of its own");
     let mut delay = begun.elapsed();
     let (mut whole, mut interrupted) = (1, 0);
     for round in 0..24 {
@@ -87,11 +81,7 @@ fn a_signal_leaves_a_complete_export_or_nothing() {
             .status()
             .expect("the test has a folder and a program of its own");
         // Closes in on the end of a run, when its files are written.
-        if one
-            .wait()
-            .expect("the test has a folder and a program of its own")
-            .success()
-        {
+        if one.wait().expect("the test has a folder and a program of its own").success() {
             delay = delay.mul_f64(0.85);
         } else {
             interrupted += 1;

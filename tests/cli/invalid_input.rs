@@ -15,10 +15,7 @@ fn every_command_rejects_invalid_files_in_one_line() {
     write("empty.json", b"");
     write("blank.json", b" \n\n");
     write("torn.json", &whole[..whole.len() / 2]);
-    write(
-        "binary.json",
-        &(0..=255_u8).cycle().take(5_000).collect::<Vec<_>>(),
-    );
+    write("binary.json", &(0..=255_u8).cycle().take(5_000).collect::<Vec<_>>());
     write("text.json", b"dear diary, today I met a robot\n");
     write("other.json", b"{\"name\": \"plimsoll\", \"version\": 3}");
     fs::create_dir(here.path().join("folder")).expect("a folder");
@@ -55,11 +52,7 @@ fn a_line_of_50_megabytes_is_rejected() {
     file.write_all(b"{\"log\":\"").expect("it can be written");
     (0..50).for_each(|_| file.write_all(piece.as_bytes()).expect("it can be written"));
     file.write_all(b"\"}\n").expect("it can be written");
-    for command in [
-        &["inspect"][..],
-        &["replay"],
-        &["compact", "--policy", "prune"],
-    ] {
+    for command in [&["inspect"][..], &["replay"], &["compact", "--policy", "prune"]] {
         rejected(here.path(), &[command, &["long.jsonl"]].concat());
     }
 }
@@ -73,14 +66,8 @@ fn invalid_usage_is_rejected_in_one_line_with_valid_choices() {
         (&["inspct", c], "did you mean inspect?"),
         (&["inspect"], "not provided: <FILE>"),
         (&["inspect", c, c], "unexpected argument"),
-        (
-            &["inspect", c, "--frobnicate"],
-            "unexpected argument '--frobnicate'",
-        ),
-        (
-            &["inspect", c, "--policy", "truncate"],
-            "unexpected argument '--policy'",
-        ),
+        (&["inspect", c, "--frobnicate"], "unexpected argument '--frobnicate'"),
+        (&["inspect", c, "--policy", "truncate"], "unexpected argument '--policy'"),
         (&["inspect", c, "--window", "wide"], "200k"),
         (&["inspect", c, "--window", "0"], "200k"),
         (&["inspect", c, "--window"], "--window"),
@@ -90,65 +77,33 @@ fn invalid_usage_is_rejected_in_one_line_with_valid_choices() {
         (&["replay", c, "--policy", "unheard"], "truncate"),
         (&["replay", c, "--policy", "unheard.toml"], "no such file"),
         (&["replay", c, "--set", "keep_recent=0"], "out of range"),
-        (
-            &["replay", c, "--set", "keep_recent=many"],
-            "SETTING=NUMBER such as keep_recent=",
-        ),
+        (&["replay", c, "--set", "keep_recent=many"], "SETTING=NUMBER such as keep_recent="),
         (&["replay", c, "--set", "patience=3"], "keep_recent"),
         (
             &["replay", c, "--set", "keep_recnt=3"],
             "no policy here has a setting named \"keep_recnt\"; did you mean keep_recent?",
         ),
-        (
-            &["sweep", c, "--vary", "keep_recnt=3..9"],
-            "did you mean keep_recent?",
-        ),
+        (&["sweep", c, "--vary", "keep_recnt=3..9"], "did you mean keep_recent?"),
         (&["schema", "replya"], "did you mean replay?"),
         (&["replay", c, "--set", "nobody.keep_recent=3"], "truncate"),
         (&["replay", c, "--json", "--csv"], "cannot be used with"),
-        (
-            &["replay", c, "--window", "8k", "--output-reserve", "9k"],
-            "--window",
-        ),
+        (&["replay", c, "--window", "8k", "--output-reserve", "9k"], "--window"),
         (&["compact", c], "--policy"),
         (&["compact", c, "--policy", "none"], "another policy"),
+        (&["compact", c, "--policy", "truncate", "--at-call", "14"], "13 calls"),
         (
-            &["compact", c, "--policy", "truncate", "--at-call", "14"],
-            "13 calls",
-        ),
-        (
-            &[
-                "compact",
-                c,
-                "--policy",
-                "truncate",
-                "--schedule",
-                "replay",
-                "--force",
-            ],
+            &["compact", c, "--policy", "truncate", "--schedule", "replay", "--force"],
             "--schedule now",
         ),
         (&["presets", "show", "unheard"], "truncate"),
-        (
-            &["inspect", c, "--window", "8k", "--output-reserve", "8k"],
-            "--window",
-        ),
+        (&["inspect", c, "--window", "8k", "--output-reserve", "8k"], "--window"),
         (&["replay", c, "--policy", "truncate@none"], "always exists"),
-        (
-            &["replay", c, "--policy", "truncate@recorded"],
-            "always exists",
-        ),
+        (&["replay", c, "--policy", "truncate@recorded"], "always exists"),
         (&["replay", c, "--set"], "SETTING=VALUE"),
         (&["replay", c, "--policy"], "FILE.toml"),
         (&["compact", c, "--policy", "truncate", "-o", "-"], "file"),
-        (
-            &["compact", c, "--policy", "truncate", "-o", ""],
-            "give a path",
-        ),
-        (
-            &["compact", c, "--policy", "truncate", "-o"],
-            "--output <OUT>",
-        ),
+        (&["compact", c, "--policy", "truncate", "-o", ""], "give a path"),
+        (&["compact", c, "--policy", "truncate", "-o"], "--output <OUT>"),
         (&["--no-state", "inspct", c], "did you mean inspect?"),
         (&["--no-state", "inspect"], "not provided: <FILE>"),
         (&["--json", c], "requires a command"),

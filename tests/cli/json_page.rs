@@ -50,10 +50,7 @@ fn schema(words: &[&str]) -> Vec<u8> {
 
 /// Appends the section of a command.
 fn section(page: &mut String, command: &str, schema: &Value) {
-    let mut objects = Objects {
-        schema,
-        found: Vec::new(),
-    };
+    let mut objects = Objects { schema, found: Vec::new() };
     objects.visit("", schema);
     let _ = write!(page, "\n## {command}\n");
     for object in &objects.found {
@@ -106,11 +103,7 @@ impl<'a> Objects<'a> {
             known.paths.push(path);
             return;
         }
-        self.found.push(Object {
-            name,
-            paths: vec![path.clone()],
-            schema: kind,
-        });
+        self.found.push(Object { name, paths: vec![path.clone()], schema: kind });
         for (field, value) in fields {
             let dot = if path.is_empty() { "" } else { "." };
             self.visit(&format!("{path}{dot}{field}"), value);
@@ -121,11 +114,7 @@ impl<'a> Objects<'a> {
     fn enumerations(&self) -> Vec<Enumeration> {
         let mut found: Vec<Enumeration> = Vec::new();
         for object in &self.found {
-            for (field, value) in object.schema["properties"]
-                .as_object()
-                .into_iter()
-                .flatten()
-            {
+            for (field, value) in object.schema["properties"].as_object().into_iter().flatten() {
                 let dot = if object.paths[0].is_empty() { "" } else { "." };
                 let path = format!("{}{dot}{field}", object.paths[0]);
                 let (kind, path) = items(self.schema, value, &path);
@@ -135,10 +124,7 @@ impl<'a> Objects<'a> {
                 }
                 match found.iter_mut().find(|known| known.values == values) {
                     Some(known) => known.paths.push(path),
-                    None => found.push(Enumeration {
-                        paths: vec![path],
-                        values,
-                    }),
+                    None => found.push(Enumeration { paths: vec![path], values }),
                 }
             }
         }
@@ -160,30 +146,14 @@ fn heading(object: &Object<'_>) -> String {
 /// Appends the table of the fields of an object type.
 fn table(page: &mut String, root: &Value, object: &Object<'_>) {
     page.push_str("| field | type | meaning |\n|---|---|---|\n");
-    for (field, value) in object.schema["properties"]
-        .as_object()
-        .into_iter()
-        .flatten()
-    {
+    for (field, value) in object.schema["properties"].as_object().into_iter().flatten() {
         let meaning = meaning(root, value);
-        assert!(
-            !meaning.is_empty(),
-            "{}.{field} has no description",
-            object.name
-        );
+        assert!(!meaning.is_empty(), "{}.{field} has no description", object.name);
         let kind = type_name(root, value);
         let is_nullable = kind.ends_with("or null");
         let says_when = meaning.to_lowercase().contains("null");
-        assert!(
-            !is_nullable || says_when,
-            "{}.{field}: when is it null?",
-            object.name
-        );
-        let _ = writeln!(
-            page,
-            "| `{field}` | {kind} | {} |",
-            meaning.replace('|', "\\|")
-        );
+        assert!(!is_nullable || says_when, "{}.{field}: when is it null?", object.name);
+        let _ = writeln!(page, "| `{field}` | {kind} | {} |", meaning.replace('|', "\\|"));
     }
 }
 
@@ -232,10 +202,7 @@ fn type_name(root: &Value, value: &Value) -> String {
     match name {
         "array" => format!("list of {}", plural(&type_name(root, &kind["items"]))),
         "object" if kind["properties"].is_null() => {
-            format!(
-                "object of {}",
-                plural(&type_name(root, &kind["additionalProperties"]))
-            )
+            format!("object of {}", plural(&type_name(root, &kind["additionalProperties"])))
         }
         "" => panic!("a field without a type: {value}"),
         name => name.to_owned(),
@@ -265,10 +232,7 @@ fn items<'a>(root: &'a Value, value: &'a Value, path: &str) -> (&'a Value, Strin
 fn innermost_name<'a>(root: &'a Value, value: &'a Value) -> Option<&'a str> {
     let value = nullable(value).unwrap_or(value);
     let kind = resolve(root, value);
-    match (
-        kind["type"].as_str(),
-        kind["additionalProperties"].is_object(),
-    ) {
+    match (kind["type"].as_str(), kind["additionalProperties"].is_object()) {
         (Some("array"), _) => innermost_name(root, &kind["items"]),
         (_, true) => innermost_name(root, &kind["additionalProperties"]),
         _ => reference(value),
@@ -294,10 +258,7 @@ fn values(root: &Value, kind: &Value) -> Vec<EnumValue> {
                 continue;
             }
         };
-        found.push(EnumValue {
-            name,
-            description: text(alternative),
-        });
+        found.push(EnumValue { name, description: text(alternative) });
     }
     // Two kinds of insights share a name.
     let mut merged: Vec<EnumValue> = Vec::new();
@@ -316,9 +277,7 @@ fn values(root: &Value, kind: &Value) -> Vec<EnumValue> {
 fn nullable(value: &Value) -> Option<&Value> {
     let alternatives = value["anyOf"].as_array()?;
     let is_nullable = alternatives.iter().any(|a| a["type"] == "null");
-    alternatives
-        .iter()
-        .find(|a| is_nullable && a["type"] != "null")
+    alternatives.iter().find(|a| is_nullable && a["type"] != "null")
 }
 
 /// Returns the name of the definition that a schema refers to.

@@ -37,17 +37,11 @@ struct Validator {
 impl Validator {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut validator = Self {
-            schemas: Schemas::new(),
-            commands: BTreeMap::new(),
-            folder,
-        };
+        let mut validator = Self { schemas: Schemas::new(), commands: BTreeMap::new(), folder };
         let mut compiler = Compiler::new();
         for (command, schema) in SCHEMAS.iter() {
             let url = format!("http://localhost/{}.json", command.replace(' ', "-"));
-            compiler
-                .add_resource(&url, schema.clone())
-                .expect("a new address");
+            compiler.add_resource(&url, schema.clone()).expect("a new address");
             let index = compiler.compile(&url, &mut validator.schemas);
             let index = index.unwrap_or_else(|error| panic!("{command}: {error:#}"));
             validator.commands.insert(command.clone(), index);
@@ -79,10 +73,7 @@ impl Validator {
     fn validate_as(&self, index: SchemaIndex, args: &[&str], output: &Output) -> Value {
         let error = String::from_utf8_lossy(&output.stderr);
         // 1: a check failed.
-        assert!(
-            matches!(output.status.code(), Some(0 | 1)),
-            "{args:?}: {error}"
-        );
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {error}");
         let value = serde_json::from_slice(&output.stdout);
         let value: Value = value.unwrap_or_else(|_| panic!("{args:?}: {error}"));
         if let Err(error) = self.schemas.validate(&value, index) {
@@ -106,23 +97,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "evaluate talk.json --policy summarize --set output_reserve=0 --window 4000 --tier 1 --samples 1 --summarizer openai --model m --model-window 100000 --base-url URL",
     ),
     ("sweep", "sweep compacted.jsonl handoff.json --points 4"),
-    (
-        "gate",
-        "gate compacted.jsonl --policy prune --max-overflows 9",
-    ),
-    (
-        "compact",
-        "compact compacted.jsonl --policy summarize --force -o managed.jsonl",
-    ),
+    ("gate", "gate compacted.jsonl --policy prune --max-overflows 9"),
+    ("compact", "compact compacted.jsonl --policy summarize --force -o managed.jsonl"),
     ("restore", "restore managed.jsonl -o restored.jsonl"),
-    (
-        "convert",
-        "convert images-and-cjk.json --to openai_chat -o lossy.json",
-    ),
-    (
-        "context",
-        "context compacted.jsonl --at-call 9 -o context.jsonl",
-    ),
+    ("convert", "convert images-and-cjk.json --to openai_chat -o lossy.json"),
+    ("context", "context compacted.jsonl --at-call 9 -o context.jsonl"),
     ("report", "report compacted.jsonl -o report.html"),
     ("sessions", "sessions ."),
     ("sessions search", "sessions --search ledger ."),
@@ -130,10 +109,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("presets show", "presets show prune"),
     ("presets export", "presets export digitorn"),
     ("presets import", "presets import digitorn.yaml"),
-    (
-        "presets save",
-        "presets save prune --as mine --set prune_protect=9k",
-    ),
+    ("presets save", "presets save prune --as mine --set prune_protect=9k"),
     ("state enable", "state enable index"),
     ("state list", "state list"),
     ("presets remove", "presets remove mine"),
@@ -185,10 +161,7 @@ fn session_files(folder: &Path) -> Vec<PathBuf> {
         let extension = path.extension().unwrap_or_default().to_owned();
         if path.is_dir() {
             found.extend(session_files(&path));
-        } else if ["json", "jsonl", "md"]
-            .iter()
-            .any(|known| extension == *known)
-        {
+        } else if ["json", "jsonl", "md"].iter().any(|known| extension == *known) {
             found.push(path);
         }
     }
@@ -212,14 +185,7 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_format() {
         validator.validate(&inspect, &output);
         if idx % 4 == 0 {
             validator.run(&["replay", &file, "--window", "1k", "--output-reserve", "100"]);
-            validator.run(&[
-                "diagnose",
-                &file,
-                "--window",
-                "1k",
-                "--output-reserve",
-                "100",
-            ]);
+            validator.run(&["diagnose", &file, "--window", "1k", "--output-reserve", "100"]);
         }
     }
 }
@@ -227,14 +193,7 @@ fn inspect_replay_and_diagnose_follow_their_schemas_for_every_format() {
 #[test]
 fn inspect_replay_and_diagnose_follow_their_schemas_for_every_sample() {
     let validator = Validator::new();
-    let systems = [
-        "claude-code",
-        "holmesgpt",
-        "cowagent",
-        "digitorn",
-        "picoclaw",
-        "baseagent",
-    ];
+    let systems = ["claude-code", "holmesgpt", "cowagent", "digitorn", "picoclaw", "baseagent"];
     let policies = systems.map(|system| ["--policy", system]).concat();
     let compacted = sample("compacted.jsonl");
     for file in session_files(&repository().join("sample_sessions")) {
@@ -258,22 +217,10 @@ fn sweep_and_gate_follow_their_schemas() {
     let several = ["sweep", &compacted, &handoff, &sample("slow-growth.jsonl")];
     let swept = validator.run(&[&several[..], &["--points", "20"]].concat());
     assert!(swept["robust"].is_object() && swept["sessions"][0]["recommended"].is_object());
-    let none_works = [
-        "sweep",
-        &compacted,
-        "--window",
-        "9k",
-        "--output-reserve",
-        "8k",
-    ];
+    let none_works = ["sweep", &compacted, "--window", "9k", "--output-reserve", "8k"];
     let swept = validator.run(&[&none_works[..], &["--points", "4"]].concat());
-    assert!(
-        swept["sessions"][0]["no_recommendation"].is_string(),
-        "{swept}"
-    );
-    let gate = [
-        "gate", &compacted, "--policy", "truncate", "--policy", "recorded",
-    ];
+    assert!(swept["sessions"][0]["no_recommendation"].is_string(), "{swept}");
+    let gate = ["gate", &compacted, "--policy", "truncate", "--policy", "recorded"];
     let limits = ["--max-peak", "0.5", "--no-thrash"];
     let limited = validator.run(&[&gate[..], &limits].concat());
     assert_eq!(limited["passed"], false);
@@ -303,14 +250,7 @@ fn schemas_hold_if_the_output_reserve_leaves_no_usable_tokens() {
         &["diagnose", &handoff, "--policy", "summarize"],
         &["evaluate", &handoff, "--policy", "prune"],
         &["sweep", &handoff, "--policy", "truncate", "--points", "4"],
-        &[
-            "gate",
-            &handoff,
-            "--policy",
-            "truncate",
-            "--max-overflows",
-            "0",
-        ],
+        &["gate", &handoff, "--policy", "truncate", "--max-overflows", "0"],
     ];
     for verb in verbs {
         for window in ["1", "1000", "32000"] {
@@ -324,33 +264,12 @@ fn written_files_follow_their_schemas() {
     let validator = Validator::new();
     let (compacted, results) = (sample("compacted.jsonl"), sample("many-tool-results.jsonl"));
     let handoff = sample("handoff.json");
-    let kept = [
-        "compact",
-        &handoff,
-        "--policy",
-        "truncate",
-        "-o",
-        "kept.json",
-    ];
+    let kept = ["compact", &handoff, "--policy", "truncate", "-o", "kept.json"];
     assert_eq!(validator.run(&kept)["changed"], false);
-    let spilled = [
-        "compact",
-        &results,
-        "--policy",
-        "cowagent",
-        "--schedule",
-        "replay",
-    ];
+    let spilled = ["compact", &results, "--policy", "cowagent", "--schedule", "replay"];
     validator.run(&[&spilled[..], &["-o", "spilled.json"]].concat());
     fs::create_dir(validator.folder.path().join(".claude")).expect("a folder");
-    let resumable = [
-        "compact",
-        &compacted,
-        "--policy",
-        "summarize",
-        "--force",
-        "--resumable",
-    ];
+    let resumable = ["compact", &compacted, "--policy", "summarize", "--force", "--resumable"];
     let added = validator.run(&resumable);
     assert!(added["resumable"].is_object(), "{added}");
     let target = ["--to", "openai_chat", "-o", "converted.json"];
@@ -366,13 +285,7 @@ fn sessions_presets_and_state_follow_their_schemas() {
     let listed = validator.run(&["sessions", &samples.to_string_lossy(), "."]);
     assert!(listed["unreadable"].is_array());
     validator.run(&["sessions"]);
-    let search = [
-        "sessions",
-        "--search",
-        "ledger",
-        &samples.to_string_lossy(),
-        ".",
-    ];
+    let search = ["sessions", "--search", "ledger", &samples.to_string_lossy(), "."];
     let read = validator.run_as("sessions search", &search);
     validator.run(&["state", "enable", "index"]);
     let indexed = validator.run_as("sessions search", &search);

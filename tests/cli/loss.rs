@@ -17,9 +17,7 @@ pub(crate) fn diagnosed(args: &[&str]) -> Value {
 /// Returns the lane of a name.
 pub(crate) fn lane<'a>(lanes: &'a Value, name: &str) -> &'a Value {
     let mut lanes = lanes["lanes"].as_array().into_iter().flatten();
-    lanes
-        .find(|lane| lane["lane"] == name)
-        .unwrap_or(&Value::Null)
+    lanes.find(|lane| lane["lane"] == name).unwrap_or(&Value::Null)
 }
 
 /// Returns the row of a lane below a heading.
@@ -43,11 +41,7 @@ fn text_and_json_agree_for_every_lane() {
     for name in ["recorded", "none", "truncate", "prune", "summarize"] {
         let lane = lane(loss, name);
         let (low, high) = (&lane["fewest_at_risk"], &lane["at_risk"]);
-        let range = if low == high {
-            high.to_string()
-        } else {
-            format!("{low}-{high}")
-        };
+        let range = if low == high { high.to_string() } else { format!("{low}-{high}") };
         let counts = format!(" {range}/{} ", lane["references"]);
         let row = row(&text, "\nwhat was removed: ", name);
         assert!(row.contains(&counts), "{name}: {counts} in\n{text}");
@@ -55,10 +49,7 @@ fn text_and_json_agree_for_every_lane() {
     }
     assert_eq!(lane(loss, "none")["at_risk"], 0);
     let caveat = "They describe what was removed; they do not predict what the agent reads again.";
-    assert!(
-        text.contains(caveat) && text.contains("noise floor"),
-        "{text}"
-    );
+    assert!(text.contains(caveat) && text.contains("noise floor"), "{text}");
     assert_eq!(
         len(&loss["compactions"]),
         Some(text.matches("\nafter the compaction before call").count() as u64)
@@ -99,10 +90,7 @@ fn what_an_encrypted_summary_may_contain_is_unknown() {
     let sealed = value!([{"type": "compaction", "encrypted_content": "Z0FBQUFBQnBlbmNyeXB0ZWQ="}]);
     let compactions = [
         ("plain", value!({"message": "All tests pass."})),
-        (
-            "encrypted",
-            value!({"message": "", "replacement_history": sealed}),
-        ),
+        ("encrypted", value!({"message": "", "replacement_history": sealed})),
     ];
     for (name, compaction) in compactions {
         let file = here.path().join(format!("{name}.jsonl"));
@@ -116,11 +104,7 @@ fn what_an_encrypted_summary_may_contain_is_unknown() {
         assert_eq!(recorded["at_risk"], 1, "{name}: {recorded}");
         assert_eq!(recorded["fewest_at_risk"], u64::from(is_known), "{name}");
         let names = &lane(&loss["compactions"][0], "recorded")["names"];
-        let (gone, other) = if is_known {
-            ("missing", "unknown")
-        } else {
-            ("unknown", "missing")
-        };
+        let (gone, other) = if is_known { ("missing", "unknown") } else { ("unknown", "missing") };
         assert_eq!(names[gone], value!(["settle_rows_7q"]), "{name}: {names}");
         assert_eq!(names[other], value!([]), "{name}: {names}");
         let text = stdout(&diagnose(&[&file]));
@@ -165,11 +149,7 @@ fn the_whole_history_loses_nothing() {
         let loss = &found["loss"];
         let none = lane(loss, "none");
         assert_eq!(none["at_risk"], 0, "{file}");
-        assert_eq!(
-            none["blind_edits"].as_array().map(Vec::len),
-            Some(0),
-            "{file}"
-        );
+        assert_eq!(none["blind_edits"].as_array().map(Vec::len), Some(0), "{file}");
         for name in ["truncate", "prune", "summarize", "recorded"] {
             let lane = lane(loss, name);
             let (most, least) = (lane["at_risk"].as_u64(), lane["fewest_at_risk"].as_u64());

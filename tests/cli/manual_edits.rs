@@ -40,10 +40,7 @@ fn folder() -> tempfile::TempDir {
 
 fn lane<'a>(replay: &'a Value, name: &str) -> &'a Value {
     let lanes = replay["lanes"].as_array().expect("lanes");
-    lanes
-        .iter()
-        .find(|l| l["lane"] == name)
-        .expect("the lane is there")
+    lanes.iter().find(|l| l["lane"] == name).expect("the lane is there")
 }
 
 #[test]
@@ -59,14 +56,8 @@ fn compact_applies_manual_edits_without_a_policy_and_restore_undoes_them() {
     assert_eq!(out.matches("[cleared manually]").count(), 2);
     assert!(!out.contains("call_1") && out.contains("call_0") && out.contains("file 3"));
     let removed = fs::read_to_string(here.path().join("out.removed.jsonl")).expect("a sidecar");
-    let stages: Vec<Value> = removed
-        .lines()
-        .map(|line| parsed(line)["stage"].clone())
-        .collect();
-    assert_eq!(
-        stages.iter().filter(|stage| **stage == "manually").count(),
-        4
-    );
+    let stages: Vec<Value> = removed.lines().map(|line| parsed(line)["stage"].clone()).collect();
+    assert_eq!(stages.iter().filter(|stage| **stage == "manually").count(), 4);
     done(here.path(), &["restore", "out.json", "-o", "back.json"]);
     let read = |name: &str| fs::read(here.path().join(name)).expect("it is there");
     assert_eq!(read("back.json"), read("c.json"));
@@ -75,39 +66,15 @@ fn compact_applies_manual_edits_without_a_policy_and_restore_undoes_them() {
 #[test]
 fn replay_lists_a_manual_edit_as_an_event_after_the_last_call() {
     let here = folder();
-    let args = [
-        "replay",
-        "c.json",
-        "--window",
-        "2k",
-        "--output-reserve",
-        "0",
-        "--policy",
-        "truncate",
-    ];
+    let args =
+        ["replay", "c.json", "--window", "2k", "--output-reserve", "0", "--policy", "truncate"];
     let plain = parsed(&done(here.path(), &[&args[..], &["--json"]].concat()));
-    let marked = parsed(&done(
-        here.path(),
-        &[&args[..], &["--json", "--clear", "12"]].concat(),
-    ));
-    assert_eq!(
-        lane(&plain, "none")["samples"],
-        lane(&marked, "none")["samples"]
-    );
+    let marked = parsed(&done(here.path(), &[&args[..], &["--json", "--clear", "12"]].concat()));
+    assert_eq!(lane(&plain, "none")["samples"], lane(&marked, "none")["samples"]);
     let event = &lane(&marked, "none")["events"][0];
     assert_eq!(
-        [
-            &event["stage"],
-            &event["action"],
-            &event["effect"],
-            &event["messages"][0]
-        ],
-        [
-            &json!("manually"),
-            &json!("clear"),
-            &json!("removed"),
-            &json!(12)
-        ]
+        [&event["stage"], &event["action"], &event["effect"], &event["messages"][0]],
+        [&json!("manually"), &json!("clear"), &json!("removed"), &json!(12)]
     );
     let text = done(here.path(), &[&args[..], &["--drop", "2-3"]].concat());
     assert!(text.contains("manually (drop)"), "{text}");
@@ -117,32 +84,17 @@ fn replay_lists_a_manual_edit_as_an_event_after_the_last_call() {
 fn a_pin_keeps_a_message_that_truncate_would_drop() {
     let here = folder();
     let took = |pins: &[&str]| {
-        let args = [
-            "replay",
-            "c.json",
-            "--json",
-            "--window",
-            "1200",
-            "--output-reserve",
-            "0",
-        ];
+        let args = ["replay", "c.json", "--json", "--window", "1200", "--output-reserve", "0"];
         let policy = ["--policy", "truncate", "--set", "keep_recent=2"];
         let result = parsed(&done(here.path(), &[&args[..], &policy, pins].concat()));
-        let events = lane(&result, "truncate")["events"]
-            .as_array()
-            .expect("events")
-            .clone();
-        let messages = events
-            .iter()
-            .flat_map(|e| e["messages"].as_array().expect("messages").clone());
+        let events = lane(&result, "truncate")["events"].as_array().expect("events").clone();
+        let messages =
+            events.iter().flat_map(|e| e["messages"].as_array().expect("messages").clone());
         messages.filter_map(|m| m.as_u64()).collect::<Vec<_>>()
     };
     assert!([3, 4, 5].iter().all(|m| took(&[]).contains(m)));
     let took = took(&["--pin", "4"]);
-    assert!(
-        took.contains(&5) && !took.contains(&3) && !took.contains(&4),
-        "{took:?}"
-    );
+    assert!(took.contains(&5) && !took.contains(&3) && !took.contains(&4), "{took:?}");
 }
 
 #[test]
@@ -162,10 +114,7 @@ fn context_and_report_apply_manual_edits() {
     ];
     done(here.path(), &args);
     let context = fs::read_to_string(here.path().join("context.json")).expect("it is there");
-    assert!(
-        !context.contains("file 0") && context.contains("file 1"),
-        "{context}"
-    );
+    assert!(!context.contains("file 0") && context.contains("file 1"), "{context}");
     for redact in [&[][..], &["--redact"]] {
         let args = ["report", "c.json", "--drop", "4", "--clear", "1", "-o", "-"];
         let result = done(here.path(), &[&args[..], redact].concat());
@@ -183,32 +132,17 @@ fn messages_beyond_the_session_are_rejected_in_one_line() {
     let here = folder();
     for option in ["--pin", "--clear", "--drop"] {
         let compact = |marks: &str| {
-            rejected(
-                here.path(),
-                &["compact", "c.json", "--policy", "truncate", option, marks],
-            )
+            rejected(here.path(), &["compact", "c.json", "--policy", "truncate", option, marks])
         };
         let error = compact("2,10-14");
-        assert!(
-            error.contains(&format!("{option} 14: the last message is 13")),
-            "{error}"
-        );
+        assert!(error.contains(&format!("{option} 14: the last message is 13")), "{error}");
         assert!(compact("0").contains("from 1 such as 3,8-12"));
         assert!(compact("9-3").contains("from 1 such as 3,8-12"));
         let none = rejected(here.path(), &["compact", "c.json", option]);
-        assert!(
-            none.contains("a value is required") && none.contains(option),
-            "{none}"
-        );
+        assert!(none.contains("a value is required") && none.contains(option), "{none}");
     }
-    let both = rejected(
-        here.path(),
-        &["replay", "c.json", "--pin", "3", "--drop", "1-4"],
-    );
-    assert!(
-        both.contains("message 3 is in --pin and in --drop"),
-        "{both}"
-    );
+    let both = rejected(here.path(), &["replay", "c.json", "--pin", "3", "--drop", "1-4"]);
+    assert!(both.contains("message 3 is in --pin and in --drop"), "{both}");
     assert!(rejected(here.path(), &["--pin", "3"]).contains("need a session file"));
     assert!(!here.path().join("c-managed-1.json").exists());
 }
@@ -222,29 +156,13 @@ fn the_window_applies_the_options_or_reports_why_not() {
         [&["c.json"], &size[..], &[picture], marks].concat()
     };
     done(here.path(), &paint("plain.png", &[]));
-    done(
-        here.path(),
-        &paint("marked.png", &["--drop", "4-7", "--pin", "9"]),
-    );
+    done(here.path(), &paint("marked.png", &["--drop", "4-7", "--pin", "9"]));
     let read = |name: &str| std::fs::read(here.path().join(name)).expect("it was painted");
-    assert_ne!(
-        read("plain.png"),
-        read("marked.png"),
-        "the picture shows it"
-    );
+    assert_ne!(read("plain.png"), read("marked.png"), "the picture shows it");
     let error = rejected(here.path(), &paint("none.png", &["--drop", "3-99"]));
-    assert!(
-        error.contains("--drop 99: the last message is 13"),
-        "{error}"
-    );
-    let both = rejected(
-        here.path(),
-        &paint("none.png", &["--drop", "3", "--pin", "3"]),
-    );
-    assert!(
-        both.contains("message 3 is in --pin and in --drop"),
-        "{both}"
-    );
+    assert!(error.contains("--drop 99: the last message is 13"), "{error}");
+    let both = rejected(here.path(), &paint("none.png", &["--drop", "3", "--pin", "3"]));
+    assert!(both.contains("message 3 is in --pin and in --drop"), "{both}");
     assert!(!here.path().join("none.png").exists());
 }
 
@@ -253,14 +171,9 @@ fn an_impossible_edit_writes_nothing_and_gives_the_reason() {
     let here = folder();
     let result = done(
         here.path(),
-        &[
-            "compact", "c.json", "--policy", "none", "--drop", "1", "--clear", "3",
-        ],
+        &["compact", "c.json", "--policy", "none", "--drop", "1", "--clear", "3"],
     );
-    assert!(
-        result.contains("message 1 is not dropped manually: instructions stay"),
-        "{result}"
-    );
+    assert!(result.contains("message 1 is not dropped manually: instructions stay"), "{result}");
     assert!(
         result.contains("message 3 is not cleared manually: nothing there can be cleared"),
         "{result}"

@@ -24,9 +24,7 @@ fn a_thousand_runs_on_eight_threads_all_end() {
     ];
     let folder = folder();
     for (sample, verb, options) in verbs {
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("sample_sessions")
-            .join(sample);
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions").join(sample);
         let run = |number: usize| {
             let mut child = command(folder.path(), &[verb, sample.to_str().expect("UTF-8")])
                 .args(options)

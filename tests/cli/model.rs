@@ -29,13 +29,8 @@ fn compact_through(
     policy: &str,
     more: &[&str],
 ) -> Output {
-    let sample: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "sample_sessions",
-        "slow-growth.jsonl",
-    ]
-    .iter()
-    .collect();
+    let sample: PathBuf =
+        [env!("CARGO_MANIFEST_DIR"), "sample_sessions", "slow-growth.jsonl"].iter().collect();
     Command::new(env!("CARGO_BIN_EXE_plimsoll"))
         .arg("compact")
         .arg(sample)
@@ -71,9 +66,8 @@ fn result(output: &Output) -> Value {
 fn obedient(words: usize) -> Server {
     Server::new(move |seen, client| {
         let sent = seen.json();
-        let most = ["max_tokens", "max_completion_tokens"]
-            .iter()
-            .find_map(|key| sent[*key].as_u64());
+        let most =
+            ["max_tokens", "max_completion_tokens"].iter().find_map(|key| sent[*key].as_u64());
         let printed = most.map_or(words, |most| words.min(most as usize));
         let choice = json!({"index": 0, "delta": {"content": " fact".repeat(printed)}, "finish_reason": if printed < words { "length" } else { "stop" }});
         let usage = json!({"prompt_tokens": 20_000, "completion_tokens": printed, "total_tokens": 20_000 + printed});
@@ -96,10 +90,7 @@ fn data_and_price_are_printed_before_a_request() {
     assert_eq!(output.status.code(), Some(0), "{error}");
     // A model of a known price costs nothing where this machine serves it.
     let price = "; price: none, the server is this machine; not logged";
-    assert!(
-        error.contains(" in 1 request to 127.0.0.1:") && error.contains(price),
-        "{error}"
-    );
+    assert!(error.contains(" in 1 request to 127.0.0.1:") && error.contains(price), "{error}");
     assert!(error.contains(" and gets back at most "), "{error}");
     let written = std::fs::read_to_string(here.path().join("out.jsonl")).expect("it is there");
     assert!(written.contains("Half is done."));
@@ -118,32 +109,16 @@ fn an_answer_of_invisible_characters_is_no_summary() {
     assert!(!here.path().join("out.jsonl").exists(), "{text}");
     let given = format!("text:{invisible}");
     let file = sample("slow-growth.jsonl");
-    let args = [
-        "compact",
-        &file,
-        "--policy",
-        "summarize",
-        "--force",
-        "--summarizer",
-        &given,
-    ];
+    let args = ["compact", &file, "--policy", "summarize", "--force", "--summarizer", &given];
     let output = plimsoll(here.path(), &args);
     assert!(!output.status.success());
-    assert!(
-        stderr(&output).contains("the summary is empty"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("the summary is empty"), "{}", stderr(&output));
 }
 
 #[test]
 fn a_busy_server_is_tried_as_often_as_the_option_allows() {
     let here = tempfile::tempdir().expect("a temporary folder");
-    let busy = answer(
-        "503 Service Unavailable",
-        "",
-        "{\"error\":{\"message\":\"busy\"}}",
-    );
+    let busy = answer("503 Service Unavailable", "", "{\"error\":{\"message\":\"busy\"}}");
     let server = Server::with_answer(busy);
     let output = compact(here.path(), &server, &["--tries", "1"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -163,10 +138,7 @@ fn a_silent_server_is_waited_for_as_long_as_the_option_allows() {
     let output = compact(here.path(), &server, &["--wait", "0.3", "--tries", "1"]);
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(
-        error.contains("within 300ms") && error.contains("raise the limit"),
-        "{error}"
-    );
+    assert!(error.contains("within 300ms") && error.contains("raise the limit"), "{error}");
     assert_eq!(std::fs::read_dir(here.path()).expect("a folder").count(), 0);
 }
 
@@ -181,10 +153,7 @@ fn assert_rejected(output: &Output, folder: &Path, why: &str) {
     let failed = request["error"].as_str().unwrap_or_default();
     assert!(failed.contains(why), "{failed:?} lacks {why:?}");
     let notes = result["notes"].to_string();
-    assert!(
-        notes.contains("summary request 1 of 1") && notes.contains(why),
-        "{notes}"
-    );
+    assert!(notes.contains("summary request 1 of 1") && notes.contains(why), "{notes}");
     assert!(result["changed"] == false && !folder.join("out.jsonl").exists());
 }
 
@@ -203,10 +172,7 @@ fn a_filtered_or_refused_answer_is_not_used() {
 #[test]
 fn an_empty_summary_is_reported_as_a_failure() {
     let blank = BLANK.map(|text| (whole_answer(text), "the summary is empty"));
-    let call = (
-        ONLY_A_TOOL_CALL.to_owned(),
-        "called a tool instead of writing a summary",
-    );
+    let call = (ONLY_A_TOOL_CALL.to_owned(), "called a tool instead of writing a summary");
     for (event, why) in blank.into_iter().chain([call]) {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = Server::with_answer(stream(&[&event]));
@@ -234,22 +200,13 @@ fn a_repetitive_answer_is_reported_and_a_split_character_is_joined() {
 
 #[test]
 fn the_systems_own_limit_is_requested_and_an_answer_within_it_is_used() {
-    for (policy, limit) in [
-        ("baseagent", 4_096),
-        ("holmesgpt", 4_000),
-        ("summarize", 2_000),
-    ] {
+    for (policy, limit) in [("baseagent", 4_096), ("holmesgpt", 4_000), ("summarize", 2_000)] {
         let here = tempfile::tempdir().expect("a temporary folder");
         let server = obedient(1_500);
         let set = format!("summary_max_tokens={limit}");
         let more = ["--set", &set, "--json", "--format", "openai_chat"];
         let output = compact_by(here.path(), &server, policy, &more);
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{policy}: {}",
-            stderr(&output)
-        );
+        assert_eq!(output.status.code(), Some(0), "{policy}: {}", stderr(&output));
         let error: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let requests = error["requests"].as_array().expect("it asked");
         assert!(

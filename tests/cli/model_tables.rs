@@ -31,9 +31,7 @@ fn report(name: &str) -> String {
 fn recorded_cost(result: &Value) -> f64 {
     let lanes = result["lanes"].as_array().expect("lanes");
     let lane = lanes.iter().find(|lane| lane["lane"] == "recorded");
-    lane.expect("a recorded lane")["cost"]["usd"]
-        .as_f64()
-        .unwrap_or(-1.0)
+    lane.expect("a recorded lane")["cost"]["usd"].as_f64().unwrap_or(-1.0)
 }
 
 fn assert_close(found: f64, expected: f64) {
@@ -61,10 +59,7 @@ fn windows_of_current_models_are_known() {
         assert_eq!(result["window"], window, "{model}");
         assert_eq!(result["window_source"], "model_table", "{model}");
         let result = output(home.path(), &["diagnose", &file, "--json"]);
-        assert!(
-            result["models"][0]["price"]["input"].as_f64() > Some(0.0),
-            "{model}"
-        );
+        assert!(result["models"][0]["price"]["input"].as_f64() > Some(0.0), "{model}");
     }
 }
 
@@ -83,21 +78,13 @@ fn the_window_of_an_unknown_member_of_a_family_is_assumed() {
             (&result["window"], &result["window_source"]),
             (&json!(window), &json!("assumed"))
         );
-        let named = result["warnings"]
-            .to_string()
-            .contains("is assumed to be that of");
+        let named = result["warnings"].to_string().contains("is assumed to be that of");
         assert_eq!(named, model != "my-own-model", "{model}");
         let text = program::plimsoll(home.path(), &["inspect", &file]);
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
-        assert!(
-            text.contains("assumed") && !text.contains("of the model"),
-            "{text}"
-        );
+        assert!(text.contains("assumed") && !text.contains("of the model"), "{text}");
         let listed = output(home.path(), &["sessions", &file, "--json"]);
-        assert_eq!(
-            listed["sessions"][0]["window_source"], "assumed",
-            "{listed}"
-        );
+        assert_eq!(listed["sessions"][0]["window_source"], "assumed", "{listed}");
         // A price is a bill: it is not assumed.
         let result = output(home.path(), &["diagnose", &file, "--json"]);
         assert!(result["models"][0]["price"].is_null(), "{model}");
@@ -111,29 +98,14 @@ fn calls_have_the_price_of_their_hour() {
     let low = fs::read_to_string(report("41c-v4flash-offpeak.jsonl")).expect("a report");
     for (name, text, usd) in [
         ("peak", peak.clone(), 0.15752),
-        (
-            "noon",
-            peak.replace("2026-09-15T02", "2026-09-15T12"),
-            0.07876,
-        ),
-        (
-            "saturday",
-            peak.replace("2026-09-15T02", "2026-09-19T02"),
-            0.07876,
-        ),
+        ("noon", peak.replace("2026-09-15T02", "2026-09-15T12"), 0.07876),
+        ("saturday", peak.replace("2026-09-15T02", "2026-09-19T02"), 0.07876),
         ("flash", low.clone(), 0.01845),
-        (
-            "flash-peak",
-            low.replace("2026-09-15T12", "2026-09-15T02"),
-            0.0369,
-        ),
+        ("flash-peak", low.replace("2026-09-15T12", "2026-09-15T02"), 0.0369),
     ] {
         let file = home.path().join(format!("{name}.jsonl"));
         fs::write(&file, text).expect("written");
-        let result = output(
-            home.path(),
-            &["diagnose", &file.to_string_lossy(), "--json"],
-        );
+        let result = output(home.path(), &["diagnose", &file.to_string_lossy(), "--json"]);
         assert_close(recorded_cost(&result), usd);
     }
     let gemini = report("16a-litellm14849-gemini25pro.json");
@@ -214,55 +186,33 @@ fn newer_tables_of_the_user_take_precedence() {
     let window = |args: &[&str]| output(home.path(), args)["window"].clone();
     let input = |args: &[&str]| output(home.path(), args)["models"][0]["price"]["input"].clone();
     assert_eq!(window(&["inspect", &file, "--json"]), 922_000);
-    assert_eq!(
-        window(&["inspect", &file, "--models", &map, "--json"]),
-        2_000_000
-    );
-    assert_eq!(
-        window(&["inspect", &newer, "--models", &map, "--json"]),
-        3_000_000
-    );
+    assert_eq!(window(&["inspect", &file, "--models", &map, "--json"]), 2_000_000);
+    assert_eq!(window(&["inspect", &newer, "--models", &map, "--json"]), 3_000_000);
     assert_eq!(input(&["diagnose", &file, "--json"]), 2.0);
     assert_eq!(input(&["diagnose", &file, "--json", "--prices", &map]), 7.0);
 
     let own = home.path().join("own.toml");
     fs::write(&own, "[models]\n\"gpt-6-sol\" = 5_000\n").expect("written");
     let own = own.to_string_lossy().into_owned();
-    assert_eq!(
-        window(&["inspect", &file, "--models", &own, "--json"]),
-        5_000
-    );
+    assert_eq!(window(&["inspect", &file, "--models", &own, "--json"]), 5_000);
 
     let data = home.path().join(".local/share/plimsoll");
     fs::create_dir_all(&data).expect("created");
     fs::write(data.join("model_prices_and_context_window.json"), MAP).expect("written");
     assert_eq!(window(&["inspect", &file, "--json"]), 2_000_000);
     assert_eq!(window(&["inspect", &file, "--json", "--no-state"]), 922_000);
-    assert_eq!(
-        window(&["inspect", &file, "--models", &own, "--json"]),
-        5_000
-    );
+    assert_eq!(window(&["inspect", &file, "--models", &own, "--json"]), 5_000);
     assert_eq!(input(&["diagnose", &file, "--json"]), 7.0);
     let listed = output(home.path(), &["state", "list", "--json"]);
-    assert!(
-        listed["tables"]
-            .to_string()
-            .contains("model_prices_and_context_window.json")
-    );
+    assert!(listed["tables"].to_string().contains("model_prices_and_context_window.json"));
     // A damaged file in the folder is named and does not stop the program; a given one does.
     fs::write(data.join("models.toml"), "[models").expect("written");
     let run = program::plimsoll(home.path(), &["inspect", &file, "--json"]);
     let error = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(
-        run.status.success() && error.contains("models.toml"),
-        "{error}"
-    );
+    assert!(run.status.success() && error.contains("models.toml"), "{error}");
     let damaged = data.join("models.toml").to_string_lossy().into_owned();
     let run = program::plimsoll(home.path(), &["inspect", &file, "--models", &damaged]);
     let error = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{error}");
-    assert!(
-        error.contains("models.toml") && error.trim().lines().count() == 1,
-        "{error}"
-    );
+    assert!(error.contains("models.toml") && error.trim().lines().count() == 1, "{error}");
 }

@@ -17,10 +17,7 @@ fn a_closed_output_is_not_an_error() {
         .expect("the program starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
-    assert_eq!(
-        (output.status.code(), stderr(&output)),
-        (Some(0), String::new())
-    );
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
 
 #[cfg(target_os = "linux")]
@@ -28,10 +25,7 @@ fn a_closed_output_is_not_an_error() {
 fn a_full_standard_output_is_reported() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let full = fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("Linux has it");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output = command(here.path(), &["inspect", "c.json"])
         .stdout(full)
         .output()
@@ -52,16 +46,11 @@ fn session_text_cannot_control_the_terminal() {
         {"role": "assistant", "content": "done"},
     ]);
     fs::write(here.path().join("c.json"), conversation.to_string()).expect("it can be written");
-    for args in [
-        &["inspect", "c.json"][..],
-        &["inspect", "c.json", "--json"],
-        &["replay", "c.json"],
-    ] {
+    for args in
+        [&["inspect", "c.json"][..], &["inspect", "c.json", "--json"], &["replay", "c.json"]]
+    {
         let output = stdout(&plimsoll(here.path(), args));
-        assert!(
-            !output.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'),
-            "{args:?}: {output:?}"
-        );
+        assert!(!output.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{args:?}: {output:?}");
     }
 }
 
@@ -86,10 +75,7 @@ fn lane_names_cannot_control_the_terminal() {
         ];
         let output = plimsoll(here.path(), &args);
         let text = stdout(&output);
-        assert!(
-            output.status.success() && !text.contains('\u{1b}'),
-            "{form}: {text:?}"
-        );
+        assert!(output.status.success() && !text.contains('\u{1b}'), "{form}: {text:?}");
         if form == "--csv" {
             let is_a_row = |line: &str| line.ends_with("true") || line.ends_with("false");
             assert!(text.lines().skip(1).all(is_a_row), "{text:?}");

@@ -27,23 +27,9 @@ fn written() -> tempfile::TempDir {
             "--format",
             "openai_chat",
         ],
-        &[
-            "convert",
-            "all/c.jsonl",
-            "--to",
-            "openai_chat",
-            "-o",
-            "all/out/chat.json",
-        ],
+        &["convert", "all/c.jsonl", "--to", "openai_chat", "-o", "all/out/chat.json"],
         &["convert", "all/c.jsonl", "--to", "anthropic_messages"],
-        &[
-            "convert",
-            "all/c.jsonl",
-            "--to",
-            "claude_code",
-            "-o",
-            "all/out/copy.jsonl",
-        ],
+        &["convert", "all/c.jsonl", "--to", "claude_code", "-o", "all/out/copy.jsonl"],
     ];
     for run in runs {
         let policy: &[&str] = if run[0] == "compact" { &prune } else { &[] };
@@ -55,10 +41,7 @@ fn written() -> tempfile::TempDir {
 
 /// Returns the names of the listed files.
 fn listed(here: &Path, paths: &[&str]) -> (Vec<String>, Value) {
-    let list = json(&plimsoll(
-        here,
-        &[&["sessions", "--json", "--no-state"][..], paths].concat(),
-    ));
+    let list = json(&plimsoll(here, &[&["sessions", "--json", "--no-state"][..], paths].concat()));
     let sessions = list["sessions"].as_array().expect("sessions").iter();
     let names = sessions.map(|session| session["path"].as_str().expect("a path").to_owned());
     (names.collect(), list)
@@ -79,36 +62,18 @@ fn files_that_the_program_wrote_are_left_out_of_folders_and_counted() {
     );
     let found = json(&plimsoll(
         here.path(),
-        &[
-            "sessions",
-            "all",
-            "--search",
-            "kind:result",
-            "--json",
-            "--no-state",
-        ],
+        &["sessions", "all", "--search", "kind:result", "--json", "--no-state"],
     ));
     assert_eq!(found["sessions"].as_array().map(Vec::len), Some(1));
-    let verbs: [(&str, &[&str]); 3] = [
-        ("gate", &["--max-overflows", "1000"]),
-        ("sweep", &["--points", "2"]),
-        ("evaluate", &[]),
-    ];
+    let verbs: [(&str, &[&str]); 3] =
+        [("gate", &["--max-overflows", "1000"]), ("sweep", &["--points", "2"]), ("evaluate", &[])];
     for (verb, more) in verbs {
         let args = [verb, "all", "--policy", "prune", "--json", "--no-state"];
         let output = plimsoll(here.path(), &[&args[..], more].concat());
         let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let count = |list: &str| result[list].as_array().map(Vec::len);
-        assert_eq!(
-            (count("sessions"), count("skipped")),
-            (Some(1), Some(7)),
-            "{verb}"
-        );
-        assert!(
-            stderr(&output).contains("7 files are skipped"),
-            "{}",
-            stderr(&output)
-        );
+        assert_eq!((count("sessions"), count("skipped")), (Some(1), Some(7)), "{verb}");
+        assert!(stderr(&output).contains("7 files are skipped"), "{}", stderr(&output));
     }
 }
 
@@ -124,18 +89,13 @@ fn a_file_that_the_program_wrote_counts_if_it_is_named_or_was_continued() {
     fs::rename(here.path().join(given[0]), &renamed).expect("renamed");
     assert_eq!(listed(here.path(), &["all"]).1["own_outputs"], 7);
     // An agent continues the managed file.
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(here.path().join(given[1]))
-        .expect("it is there");
+    let mut file =
+        OpenOptions::new().append(true).open(here.path().join(given[1])).expect("it is there");
     writeln!(file, "{{}}").expect("written");
     drop(file);
     let (names, list) = listed(here.path(), &["all"]);
     assert_eq!(names.len(), 2);
     assert_eq!(list["own_outputs"], 6);
     let error = stderr(&plimsoll(here.path(), &["restore", "all/out/copy.jsonl"]));
-    assert!(
-        error.contains("`convert` wrote this file, so there is nothing to restore"),
-        "{error}"
-    );
+    assert!(error.contains("`convert` wrote this file, so there is nothing to restore"), "{error}");
 }

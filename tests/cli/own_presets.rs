@@ -22,9 +22,8 @@ fn printed(output: &Output) -> String {
 fn peak(output: &Output) -> Option<u64> {
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
     let lanes = printed["lanes"].as_array()?;
-    let lane = lanes
-        .iter()
-        .find(|lane| lane["policy"] != "recorded" && lane["policy"] != "none")?;
+    let lane =
+        lanes.iter().find(|lane| lane["policy"] != "recorded" && lane["policy"] != "none")?;
     lane["peak_tokens"].as_u64()
 }
 
@@ -33,16 +32,8 @@ fn a_preset_saved_by_the_command_line_keeps_its_settings() {
     let data = tempfile::tempdir().unwrap();
     let run = |words: &[&str]| plimsoll(data.path(), words).unwrap();
     let set = ["--set", "compression_trigger=0.4", "--set", "keep_recent=6"];
-    let kept = run(&[
-        &["presets", "save", "truncate", "--as", "Short leash"],
-        &set[..],
-    ]
-    .concat());
-    assert!(
-        printed(&kept).starts_with("saved as short-leash: "),
-        "{}",
-        printed(&kept)
-    );
+    let kept = run(&[&["presets", "save", "truncate", "--as", "Short leash"], &set[..]].concat());
+    assert!(printed(&kept).starts_with("saved as short-leash: "), "{}", printed(&kept));
     let file = sample();
     let file = file.to_str().unwrap();
     let played = |words: &[&str]| peak(&run(&[&["replay", file, "--json"], words].concat()));
@@ -70,17 +61,10 @@ fn a_saved_preset_is_replaced_only_on_request() {
     let rejected = save(&["--set", "prune_protect=9k"]);
     assert_eq!(rejected.status.code(), Some(2));
     let error = printed(&rejected);
-    assert!(
-        error.contains("already exists") && error.contains("--replace"),
-        "{error}"
-    );
+    assert!(error.contains("already exists") && error.contains("--replace"), "{error}");
     let file = data.path().join("plimsoll/presets/mine.toml");
     let before = std::fs::read(&file).unwrap();
-    assert!(
-        save(&["--set", "prune_protect=9k", "--replace"])
-            .status
-            .success()
-    );
+    assert!(save(&["--set", "prune_protect=9k", "--replace"]).status.success());
     assert_ne!(std::fs::read(&file).unwrap(), before);
 }
 
@@ -95,11 +79,7 @@ fn invalid_and_missing_names_are_rejected_and_nothing_is_written() {
         &["presets", "remove", "truncate"],
     ] {
         let rejected = plimsoll(data.path(), words).unwrap();
-        assert!(
-            !rejected.status.success(),
-            "{words:?}: {}",
-            printed(&rejected)
-        );
+        assert!(!rejected.status.success(), "{words:?}: {}", printed(&rejected));
     }
     assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
 }

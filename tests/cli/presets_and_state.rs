@@ -9,11 +9,7 @@ use std::fs;
 fn a_configuration_is_read_from_standard_input() {
     let here = folder();
     let path = here.path().join("app.py");
-    fs::write(
-        &path,
-        "config=EventsCompactionConfig(token_threshold=50_000)",
-    )
-    .expect("written");
+    fs::write(&path, "config=EventsCompactionConfig(token_threshold=50_000)").expect("written");
     let output = command(here.path(), &["presets", "import", "-", "--json"])
         .stdin(fs::File::open(&path).expect("readable"))
         .output()
@@ -34,10 +30,7 @@ fn an_exported_configuration_is_written_and_is_not_a_policy() {
     let path = here.path().join("own.toml");
     assert_eq!(fs::read_to_string(path).expect("a file"), printed);
     assert!(rejected(here.path(), &written).contains("already exists and is never overwritten"));
-    let error = rejected(
-        here.path(),
-        &["replay", "talk.json", "--policy", "own.toml"],
-    );
+    let error = rejected(here.path(), &["replay", "talk.json", "--policy", "own.toml"]);
     assert!(
         error.contains("a system's own configuration use `plimsoll presets import own.toml`"),
         "{error}"
@@ -50,13 +43,9 @@ fn an_exported_configuration_is_written_and_is_not_a_policy() {
 fn presets_are_found_by_words() {
     let here = folder();
     let names = |words: &[&str]| -> Vec<String> {
-        let list = json(&plimsoll(
-            here.path(),
-            &[&["presets", "list", "--json"], words].concat(),
-        ));
+        let list = json(&plimsoll(here.path(), &[&["presets", "list", "--json"], words].concat()));
         let list = list.as_array().expect("a list").iter();
-        list.map(|preset| preset["name"].as_str().expect("a name").to_owned())
-            .collect()
+        list.map(|preset| preset["name"].as_str().expect("a name").to_owned()).collect()
     };
     assert!(names(&["coding_agent", "gemini"]).contains(&"gemini-cli".to_owned()));
     assert!(names(&["PROVEN", "framework"]).contains(&"adk".to_owned()));
@@ -73,10 +62,7 @@ fn presets_can_be_listed_and_shown() {
         let shown = json(&plimsoll(here.path(), &["presets", "show", name, "--json"]));
         let text = stdout(&plimsoll(here.path(), &["presets", "show", name]));
         for setting in shown["settings"].as_array().expect("settings") {
-            assert!(
-                text.contains(setting["help"].as_str().expect("help")),
-                "{name}: {setting}"
-            );
+            assert!(text.contains(setting["help"].as_str().expect("help")), "{name}: {setting}");
         }
         assert_eq!(
             shown["stages"].as_array().map(Vec::len),
@@ -178,9 +164,5 @@ fn no_state_saves_and_removes_no_preset() {
     assert!(refused.contains("--no-state keeps nothing"), "{refused}");
     assert!(plimsoll(here.path(), &save).status.success());
     rejected(here.path(), &["presets", "remove", "mine", "--no-state"]);
-    assert!(
-        plimsoll(here.path(), &["presets", "show", "mine"])
-            .status
-            .success()
-    );
+    assert!(plimsoll(here.path(), &["presets", "show", "mine"]).status.success());
 }

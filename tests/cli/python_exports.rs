@@ -14,12 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Presets of `OpenHands` V0. Its package cannot be installed beside that of its successor.
-const NOT_INSTALLED: [&str; 4] = [
-    "openhands-v0",
-    "openhands-masking",
-    "openhands-recent",
-    "openhands-amortized",
-];
+const NOT_INSTALLED: [&str; 4] =
+    ["openhands-v0", "openhands-masking", "openhands-recent", "openhands-amortized"];
 
 /// A preset with settings.
 #[derive(Clone, Debug)]
@@ -32,16 +28,10 @@ struct Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for preset in PRESETS {
-        let default = Case {
-            preset: preset.name,
-            sets: Vec::new(),
-        };
+        let default = Case { preset: preset.name, sets: Vec::new() };
         let is_python =
             |text: &str| text.contains("import ") || text.contains("context_management");
-        if !default
-            .exported()
-            .is_ok_and(|exported| is_python(&exported.text))
-        {
+        if !default.exported().is_ok_and(|exported| is_python(&exported.text)) {
             continue;
         }
         let policy = preset.policy().expect("bundled");
@@ -73,10 +63,7 @@ impl Case {
     }
 
     fn name(&self) -> String {
-        let sets = self
-            .sets
-            .iter()
-            .map(|(name, value)| format!(" {name}={value}"));
+        let sets = self.sets.iter().map(|(name, value)| format!(" {name}={value}"));
         format!("{}{}", self.preset, sets.collect::<String>())
     }
 
@@ -102,10 +89,7 @@ fn python() -> Option<PathBuf> {
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/python/bin/python");
     if !here.exists() {
-        eprintln!(
-            "skipped: {} is missing; tests/python/install creates it",
-            here.display()
-        );
+        eprintln!("skipped: {} is missing; tests/python/install creates it", here.display());
     }
     here.exists().then_some(here)
 }
@@ -121,12 +105,7 @@ fn run(python: &Path, programs: &BTreeMap<String, String>) -> Map<String, Value>
         .spawn()
         .expect("Python starts");
     let input = serde_json::to_vec(programs).expect("text");
-    child
-        .stdin
-        .take()
-        .expect("piped")
-        .write_all(&input)
-        .expect("it reads");
+    child.stdin.take().expect("piped").write_all(&input).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
@@ -146,18 +125,14 @@ fn the_frameworks_accept_every_exported_program() {
     }
     // The defaults as the program prints them.
     for preset in PRESETS {
-        if programs
-            .keys()
-            .any(|name| name.split(' ').next() == Some(preset.name))
-        {
+        if programs.keys().any(|name| name.split(' ').next() == Some(preset.name)) {
             let printed = plimsoll(here.path(), &["presets", "export", preset.name]);
             programs.insert(preset.name.to_owned(), stdout(&printed));
         }
     }
     for (strategy, framework) in nearest() {
-        let args = [
-            "presets", "export", strategy, "--for", framework, "--window", "200k", "--json",
-        ];
+        let args =
+            ["presets", "export", strategy, "--for", framework, "--window", "200k", "--json"];
         let exported = json(&plimsoll(here.path(), &args));
         let text = exported["text"].as_str().expect("text").to_owned();
         let preset = exported["preset"].as_str().expect("a name");
@@ -233,24 +208,10 @@ fn nearest() -> Vec<(&'static str, &'static str)> {
 fn strategies_are_exported_as_the_nearest_construct() {
     let here = folder();
     let error = rejected(here.path(), &["presets", "export", "truncate"]);
-    assert!(
-        error.contains("--for agent-framework") && error.contains("pydantic-ai"),
-        "{error}"
-    );
-    let error = rejected(
-        here.path(),
-        &["presets", "export", "langchain", "--for", "strands"],
-    );
+    assert!(error.contains("--for agent-framework") && error.contains("pydantic-ai"), "{error}");
+    let error = rejected(here.path(), &["presets", "export", "langchain", "--for", "strands"]);
     assert!(error.contains("export it without --for"), "{error}");
-    let args = [
-        "presets",
-        "export",
-        "summarize",
-        "--for",
-        "langchain",
-        "--set",
-        "keep_recent=7",
-    ];
+    let args = ["presets", "export", "summarize", "--for", "langchain", "--set", "keep_recent=7"];
     let output = plimsoll(here.path(), &args);
     let text = stdout(&output);
     assert!(
@@ -263,15 +224,7 @@ fn strategies_are_exported_as_the_nearest_construct() {
         stderr(&output)
     );
     // (200,000 - 32,000) * 0.75 tokens
-    let args = [
-        "presets",
-        "export",
-        "prune",
-        "--for",
-        "langchain",
-        "--window",
-        "200k",
-    ];
+    let args = ["presets", "export", "prune", "--for", "langchain", "--window", "200k"];
     let text = stdout(&plimsoll(here.path(), &args));
     assert!(text.contains("trigger=126000"), "{text}");
     for (strategy, framework) in nearest() {
@@ -319,13 +272,7 @@ fn every_exported_program_is_read_back_with_its_settings() {
     }
     assert!(n > 100, "{n}");
     // As a user does it.
-    let export = [
-        "presets",
-        "export",
-        "pydantic-ai",
-        "--set",
-        "max_tokens=90k",
-    ];
+    let export = ["presets", "export", "pydantic-ai", "--set", "max_tokens=90k"];
     let text = stdout(&plimsoll(here.path(), &export));
     assert!(
         text.starts_with("from pydantic_ai_harness.compaction import SlidingWindowCompaction\n"),
@@ -333,17 +280,8 @@ fn every_exported_program_is_read_back_with_its_settings() {
     );
     assert!(!text.contains("max_fraction"), "{text}");
     let imported = read_back(here.path(), &text);
-    assert_eq!(
-        imported["options"],
-        "--policy pydantic-ai --set max_tokens=90000"
-    );
-    let export = [
-        "presets",
-        "export",
-        "pydantic-ai",
-        "--set",
-        "max_fraction=0",
-    ];
+    assert_eq!(imported["options"], "--policy pydantic-ai --set max_tokens=90000");
+    let export = ["presets", "export", "pydantic-ai", "--set", "max_fraction=0"];
     let error = rejected(here.path(), &export);
     assert!(error.contains("never acts with these settings"), "{error}");
 }

@@ -14,22 +14,12 @@ fn every_lane_has_one_sample_per_call_and_consistent_figures() {
         let replay = json(&plimsoll(here.path(), &["replay", "--json", file]));
         let reserve = replay["output_reserve"].as_f64().expect("a number");
         let lanes = replay["lanes"].as_array().expect("lanes");
-        let names: Vec<_> = lanes
-            .iter()
-            .map(|l| l["policy"].as_str().expect("a name"))
-            .collect();
-        assert_eq!(
-            names,
-            ["recorded", "none", "truncate", "prune", "summarize"]
-        );
+        let names: Vec<_> = lanes.iter().map(|l| l["policy"].as_str().expect("a name")).collect();
+        assert_eq!(names, ["recorded", "none", "truncate", "prune", "summarize"]);
         for lane in lanes {
             let samples = lane["samples"].as_array().expect("samples");
             assert_eq!(Some(samples.len() as u64), calls, "{file}");
-            let tokens = || {
-                samples
-                    .iter()
-                    .map(|s| s["tokens"].as_u64().expect("a count"))
-            };
+            let tokens = || samples.iter().map(|s| s["tokens"].as_u64().expect("a count"));
             let largest = lane["largest_call_tokens"].as_u64();
             assert_eq!(largest, tokens().max(), "{file}");
             let is_at_end = lane["peak_call"].is_null();
@@ -68,24 +58,14 @@ fn every_lane_has_one_sample_per_call_and_consistent_figures() {
 fn text_json_and_csv_show_the_same_numbers() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let with = |form: &[&str]| {
-        plimsoll(
-            here.path(),
-            &[&["replay", "c.json"], &TIGHT[..], form].concat(),
-        )
-    };
-    let lanes = json(&with(&["--json"]))["lanes"]
-        .as_array()
-        .expect("lanes")
-        .clone();
+    let with =
+        |form: &[&str]| plimsoll(here.path(), &[&["replay", "c.json"], &TIGHT[..], form].concat());
+    let lanes = json(&with(&["--json"]))["lanes"].as_array().expect("lanes").clone();
     let text = stdout(&with(&[])).replace(',', "");
     let csv = stdout(&with(&["--csv"]));
     for lane in &lanes {
         let name = lane["policy"].as_str().expect("a name");
-        let row = text
-            .lines()
-            .find(|l| l.starts_with(&format!("{name} ")))
-            .expect("a row a lane");
+        let row = text.lines().find(|l| l.starts_with(&format!("{name} "))).expect("a row a lane");
         let cells: Vec<&str> = row.split_whitespace().collect();
         let figures =
             ["peak_tokens", "peak_call"].map(|key| lane[key].to_string().replace("null", "end"));
@@ -94,10 +74,8 @@ fn text_json_and_csv_show_the_same_numbers() {
         let figures = ["compactions", "overflows", "tokens_sent"]
             .map(|key| lane[key].to_string().replace("null", "–"));
         assert_eq!(cells[cells.len() - 3..], figures, "{row}");
-        let series: Vec<&str> = csv
-            .lines()
-            .filter(|l| l.starts_with(&format!("{name},")))
-            .collect();
+        let series: Vec<&str> =
+            csv.lines().filter(|l| l.starts_with(&format!("{name},"))).collect();
         let samples = lane["samples"].as_array().expect("samples");
         assert_eq!(series.len(), samples.len());
         for (line, s) in series.iter().zip(samples) {
@@ -109,15 +87,8 @@ fn text_json_and_csv_show_the_same_numbers() {
             assert!(line.ends_with(&ending), "{line}");
         }
     }
-    let acted: Vec<_> = lanes
-        .iter()
-        .map(|l| l["compactions"].as_u64() > Some(0))
-        .collect();
-    assert_eq!(
-        acted[..3],
-        [false, false, true],
-        "truncate should have had to act"
-    );
+    let acted: Vec<_> = lanes.iter().map(|l| l["compactions"].as_u64() > Some(0)).collect();
+    assert_eq!(acted[..3], [false, false, true], "truncate should have had to act");
     assert!(acted[4], "summarize should have had to act");
 }
 
@@ -125,15 +96,9 @@ fn text_json_and_csv_show_the_same_numbers() {
 fn lanes_may_share_a_policy_or_use_a_policy_file() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let shown = json(&plimsoll(
-        here.path(),
-        &["presets", "show", "truncate", "--json"],
-    ));
-    fs::write(
-        here.path().join("own.toml"),
-        shown["toml"].as_str().expect("its text"),
-    )
-    .expect("it can be written");
+    let shown = json(&plimsoll(here.path(), &["presets", "show", "truncate", "--json"]));
+    fs::write(here.path().join("own.toml"), shown["toml"].as_str().expect("its text"))
+        .expect("it can be written");
     let args = [
         "replay",
         "c.json",
@@ -157,27 +122,15 @@ fn lanes_may_share_a_policy_or_use_a_policy_file() {
     let kept: Vec<_> = replay["lanes"].as_array().expect("lanes")[2..]
         .iter()
         .map(|l| {
-            (
-                l["lane"].as_str().expect("a name").to_owned(),
-                l["settings"]["keep_recent"].as_u64(),
-            )
+            (l["lane"].as_str().expect("a name").to_owned(), l["settings"]["keep_recent"].as_u64())
         })
         .collect();
-    assert_eq!(
-        kept,
-        [
-            ("truncate".to_owned(), Some(6)),
-            ("short".to_owned(), Some(2))
-        ]
-    );
+    assert_eq!(kept, [("truncate".to_owned(), Some(6)), ("short".to_owned(), Some(2))]);
 }
 
 #[test]
 fn the_strategy_of_a_lane_is_a_setting() {
-    let sample = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/sample_sessions/many-tool-results.jsonl"
-    );
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/sample_sessions/many-tool-results.jsonl");
     let here = folder();
     let run =
         |args: &[&str]| plimsoll(here.path(), &[&["replay", sample, "--json"], args].concat());
@@ -188,28 +141,13 @@ fn the_strategy_of_a_lane_is_a_setting() {
         lanes.iter().map(name).collect()
     };
     let protect = ["--set", "prune_protect=20000"];
-    let switched = lanes(
-        &[
-            &["--policy", "truncate"],
-            &protect[..],
-            &["--set", "strategy=prune"],
-        ]
-        .concat(),
-    );
-    assert_eq!(
-        switched,
-        lanes(&[&["--policy", "prune"], &protect[..]].concat())
-    );
+    let switched =
+        lanes(&[&["--policy", "truncate"], &protect[..], &["--set", "strategy=prune"]].concat());
+    assert_eq!(switched, lanes(&[&["--policy", "prune"], &protect[..]].concat()));
     let two = ["--policy", "truncate@mine", "--policy", "prune"];
     let set = |set: &'static str| lanes(&[&two[..], &["--set", set]].concat());
-    assert_eq!(
-        named(&set("mine.strategy=summarize")),
-        ["mine uses summarize", "prune uses prune"]
-    );
-    assert_eq!(
-        named(&set("prune.strategy=goose")),
-        ["mine uses truncate", "goose uses goose"]
-    );
+    assert_eq!(named(&set("mine.strategy=summarize")), ["mine uses summarize", "prune uses prune"]);
+    assert_eq!(named(&set("prune.strategy=goose")), ["mine uses truncate", "goose uses goose"]);
     // A policy with a setting of this name uses its own choices.
     let digitorn = lanes(&["--policy", "digitorn", "--set", "strategy=truncate"]);
     assert_eq!(named(&digitorn), ["digitorn uses digitorn"]);
@@ -221,18 +159,9 @@ fn the_strategy_of_a_lane_is_a_setting() {
         assert_eq!(output.status.code(), Some(2), "{error}");
         assert!(error.contains(message), "{error}");
     };
-    rejected(
-        &["--set", "strategy=prune"],
-        "makes several lanes the same; name one",
-    );
-    rejected(
-        &["--policy", "truncate", "--set", "strategy=prun"],
-        "did you mean prune?",
-    );
-    rejected(
-        &["--policy", "truncate", "--set", "other.strategy=prune"],
-        "no lane is named",
-    );
+    rejected(&["--set", "strategy=prune"], "makes several lanes the same; name one");
+    rejected(&["--policy", "truncate", "--set", "strategy=prun"], "did you mean prune?");
+    rejected(&["--policy", "truncate", "--set", "other.strategy=prune"], "no lane is named");
 }
 
 #[test]
@@ -240,22 +169,13 @@ fn the_recorded_lane_does_not_depend_on_the_policies() {
     let here = folder();
     let file = sample("compacted.jsonl");
     let figures = |args: &[&str]| {
-        let replay = json(&plimsoll(
-            here.path(),
-            &[&["replay", "--json", &file], args].concat(),
-        ));
+        let replay = json(&plimsoll(here.path(), &[&["replay", "--json", &file], args].concat()));
         let lanes = replay["lanes"].as_array().expect("lanes");
         (replay["output_reserve"].clone(), lanes[..2].to_vec())
     };
     let one = figures(&["--policy", "prune", "--policy", "claude-code"]);
-    assert_eq!(
-        one,
-        figures(&["--policy", "claude-code", "--policy", "prune"])
-    );
-    assert_eq!(
-        one,
-        figures(&["--policy", "codex", "--set", "compression_trigger=0.5"])
-    );
+    assert_eq!(one, figures(&["--policy", "claude-code", "--policy", "prune"]));
+    assert_eq!(one, figures(&["--policy", "codex", "--set", "compression_trigger=0.5"]));
     assert_eq!(one.0, 32_000);
     let typed = figures(&["--policy", "claude-code", "--output-reserve", "20k"]);
     assert_eq!(typed.0, 20_000);
@@ -276,10 +196,7 @@ fn an_error_that_no_policy_reads_is_noted() {
     ];
     for command in commands {
         let said = run(command, "prune");
-        assert!(
-            said.contains("--error has no effect"),
-            "{command:?}: {said}"
-        );
+        assert!(said.contains("--error has no effect"), "{command:?}: {said}");
         let said = run(command, "digitorn");
         assert!(!said.contains("has no effect"), "{command:?}: {said}");
     }
@@ -290,10 +207,7 @@ fn a_share_of_no_usable_window_is_shown_in_words() {
     let here = folder();
     write_conversation(here.path(), "c.json");
     for command in ["replay", "diagnose", "inspect"] {
-        let text = stdout(&plimsoll(
-            here.path(),
-            &[command, "c.json", "--window", "10"],
-        ));
+        let text = stdout(&plimsoll(here.path(), &[command, "c.json", "--window", "10"]));
         assert!(!text.contains("inf"), "{text}");
         assert!(command != "replay" || text.contains("none left"), "{text}");
     }
@@ -303,18 +217,11 @@ fn a_share_of_no_usable_window_is_shown_in_words() {
 fn text_fits_the_width_of_the_terminal() {
     let here = folder();
     let file = sample("compacted.jsonl");
-    for args in [
-        &["inspect"][..],
-        &["replay"],
-        &["diagnose"],
-        &["sweep", "--policy", "prune"],
-    ] {
+    for args in [&["inspect"][..], &["replay"], &["diagnose"], &["sweep", "--policy", "prune"]] {
         let mut command = command(here.path(), &[args, &[&file]].concat());
         let text = stdout(&command.env("COLUMNS", "80").output().expect("it starts"));
         // Options are for pasting.
-        let lines = text
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("--"));
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("--"));
         let long = lines.filter(|line| line.chars().count() > 80);
         assert_eq!(long.collect::<Vec<_>>(), [""; 0], "{args:?}");
     }
@@ -333,32 +240,16 @@ fn shares_are_read_as_percentages() {
     assert_eq!(percent["compression_trigger"], 0.625);
     assert_eq!(percent, share);
     // A number of messages is no share.
-    let args = [
-        "replay",
-        "c.json",
-        "--policy",
-        "truncate",
-        "--set",
-        "keep_recent=75%",
-    ];
+    let args = ["replay", "c.json", "--policy", "truncate", "--set", "keep_recent=75%"];
     let output = plimsoll(here.path(), &args);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("give SETTING=NUMBER"),
-        "{}",
-        stderr(&output)
-    );
-    let sweep = [
-        "sweep", "c.json", "--policy", "truncate", "--json", "--vary",
-    ];
+    assert!(stderr(&output).contains("give SETTING=NUMBER"), "{}", stderr(&output));
+    let sweep = ["sweep", "c.json", "--policy", "truncate", "--json", "--vary"];
     let listed = |values: &str| {
         let args = [&sweep[..], &[values]].concat();
         json(&plimsoll(here.path(), &args))["sessions"][0]["points"].clone()
     };
     let percent = listed("compression_trigger=50%..90%:20%");
     assert_eq!(percent, listed("compression_trigger=0.5..0.9:0.2"));
-    assert!(
-        percent.as_array().is_some_and(|points| points.len() >= 3),
-        "{percent}"
-    );
+    assert!(percent.as_array().is_some_and(|points| points.len() >= 3), "{percent}");
 }

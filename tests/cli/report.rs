@@ -30,20 +30,11 @@ fn a_report_never_overwrites_a_file() {
         (&"html".into(), &true.into(), &5.into())
     );
     assert!(page.starts_with("<!doctype html>") && page.contains("Content-Security-Policy"));
-    for private in [
-        "compacted.jsonl",
-        "acquirer",
-        "ledger",
-        "try.db",
-        "test_misc",
-    ] {
+    for private in ["compacted.jsonl", "acquirer", "ledger", "try.db", "test_misc"] {
         assert!(!page.contains(private), "{private}");
     }
     assert!(rejected(here.path(), &args).contains("never overwritten"));
-    assert_eq!(
-        fs::read_to_string(here.path().join("r.html")).expect("still"),
-        page
-    );
+    assert_eq!(fs::read_to_string(here.path().join("r.html")).expect("still"), page);
 }
 
 #[test]
@@ -95,48 +86,21 @@ fn a_report_without_a_valid_output_is_rejected() {
     let file = sample("handoff.json");
     for (args, says) in [
         (vec!["report", &file], "--output <OUT>"),
-        (
-            vec!["report", &file, "-o", "r.pdf"],
-            "must end in .html or .md",
-        ),
+        (vec!["report", &file, "-o", "r.pdf"], "must end in .html or .md"),
         (vec!["report", &file, "-o", "no/r.md"], "is not a folder"),
-        (
-            vec!["report", &file, "-o", "-", "--json"],
-            "leave out --json",
-        ),
-        (
-            vec!["report", &file, "-o", "r.md", "--csv"],
-            "unexpected argument '--csv'",
-        ),
-        (
-            vec!["replay", &file, "--curve", "c.gif"],
-            ".png, .svg or .csv",
-        ),
-        (
-            vec!["replay", &file, "--curve", "c.svg", "--theme", "dark"],
-            "applies to .png only",
-        ),
+        (vec!["report", &file, "-o", "-", "--json"], "leave out --json"),
+        (vec!["report", &file, "-o", "r.md", "--csv"], "unexpected argument '--csv'"),
+        (vec!["replay", &file, "--curve", "c.gif"], ".png, .svg or .csv"),
+        (vec!["replay", &file, "--curve", "c.svg", "--theme", "dark"], "applies to .png only"),
         (vec!["replay", &file, "--theme", "dark"], "--curve <OUT>"),
         (vec!["context", &file], "--at-call <N>"),
-        (
-            vec!["context", &file, "--at-call", "999"],
-            "the session has",
-        ),
+        (vec!["context", &file, "--at-call", "999"], "the session has"),
         (
             vec!["context", &file, "--at-call", "1", "--set", "keep_recent=3"],
             "no policy here has a setting",
         ),
         (
-            vec![
-                "context",
-                &file,
-                "--at-call",
-                "1",
-                "--policy",
-                "a",
-                "--policy",
-                "b",
-            ],
+            vec!["context", &file, "--at-call", "1", "--policy", "a", "--policy", "b"],
             "one --policy",
         ),
     ] {
@@ -162,10 +126,7 @@ fn a_curve_is_written_as_png_svg_or_csv() {
     assert!(drawing.starts_with("<svg xmlns=") && drawing.trim_end().ends_with("</svg>"));
     let csv = done(here.path(), &["replay", &file, "--csv"]);
     assert_eq!(String::from_utf8(read("c.csv")).expect("UTF-8"), csv);
-    done(
-        here.path(),
-        &["replay", &file, "--curve", "d.png", "--theme", "dark"],
-    );
+    done(here.path(), &["replay", &file, "--curve", "d.png", "--theme", "dark"]);
     assert_ne!(read("d.png"), read("c.png"));
 }
 
@@ -176,54 +137,26 @@ fn a_written_context_has_the_tokens_of_the_replay() {
     fs::copy(sample(file), here.path().join(file)).expect("a copy of a sample");
     let replay = parsed(&done(here.path(), &["replay", file, "--json"]));
     let mut not_recorded = Vec::new();
-    for (lane, call) in [
-        ("recorded", 40),
-        ("none", 40),
-        ("truncate", 40),
-        ("prune", 48),
-        ("recorded", 1),
-    ] {
+    for (lane, call) in
+        [("recorded", 40), ("none", 40), ("truncate", 40), ("prune", 48), ("recorded", 1)]
+    {
         let at = call.to_string();
-        let args = [
-            "context",
-            file,
-            "--at-call",
-            &at,
-            "--policy",
-            lane,
-            "--json",
-        ];
+        let args = ["context", file, "--at-call", &at, "--policy", lane, "--json"];
         let result = parsed(&done(here.path(), &args));
         let lanes = replay["lanes"].as_array().expect("lanes");
-        let lane = lanes
-            .iter()
-            .find(|l| l["lane"] == lane)
-            .expect("it was played");
+        let lane = lanes.iter().find(|l| l["lane"] == lane).expect("it was played");
         let sample = &lane["samples"][call - 1];
         // Tokens of the recorded lane are those that the provider reported; a written file has its own count.
-        let field = if lane["lane"] == "recorded" {
-            "metered"
-        } else {
-            "tokens"
-        };
+        let field = if lane["lane"] == "recorded" { "metered" } else { "tokens" };
         assert_eq!(result["tokens"], sample[field], "{result}");
         if lane["lane"] != "recorded" || call == 1 {
             not_recorded.push(result["not_recorded"].clone());
         }
         let checks = result["checks"].as_array().expect("checks");
-        assert!(
-            checks.len() >= 4 && checks.iter().all(|c| c["ok"] == true),
-            "{result}"
-        );
+        assert!(checks.len() >= 4 && checks.iter().all(|c| c["ok"] == true), "{result}");
         let output = result["output"].as_str().expect("a file");
-        let name = Path::new(output)
-            .file_name()
-            .expect("a name")
-            .to_string_lossy();
-        assert!(
-            name.starts_with(&format!("compacted-call-{call}")),
-            "{name}"
-        );
+        let name = Path::new(output).file_name().expect("a name").to_string_lossy();
+        assert!(name.starts_with(&format!("compacted-call-{call}")), "{name}");
         fs::remove_file(here.path().join(output)).expect("it was written");
     }
     // Policies are replayed with the overhead of the first call.
@@ -243,10 +176,7 @@ fn the_context_command_reports_tokens_that_are_not_recorded() {
     let (tokens, hidden) = (result["tokens"].as_u64(), result["not_recorded"].as_u64());
     assert!(hidden > Some(0) && hidden < tokens, "{result}");
     let text = context(&["-o", "b.jsonl"]);
-    assert!(
-        text.contains(" tokens of these (system prompt, tool definitions)\n"),
-        "{text}"
-    );
+    assert!(text.contains(" tokens of these (system prompt, tool definitions)\n"), "{text}");
     // Without a policy, nothing could compact it again.
     assert!(!text.contains("  again "), "{text}");
     let text = context(&["-o", "c.jsonl", "--policy", "prune"]);
@@ -262,25 +192,14 @@ fn the_context_command_reports_tokens_that_are_not_recorded() {
 fn a_predicted_summary_is_never_written() {
     let here = folder();
     let file = sample("compacted.jsonl");
-    let base = [
-        "context",
-        &file,
-        "--at-call",
-        "40",
-        "--policy",
-        "summarize",
-        "--format",
-        "openai_chat",
-    ];
+    let base =
+        ["context", &file, "--at-call", "40", "--policy", "summarize", "--format", "openai_chat"];
     done(here.path(), &[&base[..], &["-o", "digest.json"]].concat());
     let text = fs::read_to_string(here.path().join("digest.json")).expect("it is there");
     assert!(text.contains("First request"), "the digest stands there");
     assert!(!text.contains("the the the"), "no filler does");
     let words = "text:All that was said is settled.";
-    done(
-        here.path(),
-        &[&base[..], &["-o", "own.json", "--summarizer", words]].concat(),
-    );
+    done(here.path(), &[&base[..], &["-o", "own.json", "--summarizer", words]].concat());
     let text = fs::read_to_string(here.path().join("own.json")).expect("it is there");
     assert!(text.contains("All that was said is settled."));
     let long = format!("text:{}", "word ".repeat(4_000));

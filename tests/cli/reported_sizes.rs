@@ -15,10 +15,7 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        let mut session = Self {
-            text: String::new(),
-            n_records: 0,
-        };
+        let mut session = Self { text: String::new(), n_records: 0 };
         session.user(&value!("Read all reports."));
         session
     }
@@ -37,11 +34,7 @@ impl Session {
     }
 
     fn user(&mut self, content: &Value) {
-        self.record(
-            "user",
-            &value!({"role": "user", "content": content}),
-            &value!({}),
-        );
+        self.record("user", &value!({"role": "user", "content": content}), &value!({}));
     }
 
     /// Adds a call of this reported input that reads a file, and its result of this many words.
@@ -53,9 +46,7 @@ impl Session {
             "usage": {"input_tokens": input, "output_tokens": 20}
         });
         self.record("assistant", &message, &value!({}));
-        let content: Vec<String> = (0..words)
-            .map(|word| format!("ledger{}", word % 97))
-            .collect();
+        let content: Vec<String> = (0..words).map(|word| format!("ledger{}", word % 97)).collect();
         let result = value!([{"type": "tool_result", "tool_use_id": format!("toolu_{n}"), "content": content.join(" ")}]);
         self.user(&result);
     }
@@ -75,10 +66,7 @@ impl Session {
 
 /// Runs a command on `s.jsonl` and returns its JSON output.
 fn shown(folder: &Path, args: &[&str]) -> Value {
-    json(&plimsoll(
-        folder,
-        &[args, &["--json", "--no-state"]].concat(),
-    ))
+    json(&plimsoll(folder, &[args, &["--json", "--no-state"]].concat()))
 }
 
 #[test]
@@ -93,10 +81,7 @@ fn a_placeholder_is_used_nowhere() {
     assert_eq!(inspect["recorded"]["calls_with_usage"], 0);
     assert_eq!(inspect["recorded"]["largest_call_tokens"], Value::Null);
     let warnings = inspect["warnings"].to_string();
-    assert!(
-        warnings.contains("8 calls report 100 tokens each"),
-        "{warnings}"
-    );
+    assert!(warnings.contains("8 calls report 100 tokens each"), "{warnings}");
     let lanes = shown(here.path(), &["replay", "s.jsonl"])["lanes"].clone();
     let sent = |lane: usize| lanes[lane]["tokens_sent"].as_u64().expect("a count");
     assert_eq!(sent(0), sent(1), "recorded and none");
@@ -104,16 +89,9 @@ fn a_placeholder_is_used_nowhere() {
     let diagnose = shown(here.path(), &["diagnose", "s.jsonl"]);
     let insights = diagnose["insights"].as_array().expect("insights");
     let is_placeholder = |insight: &&Value| insight["kind"] == "impossible_usage";
-    let found = insights
-        .iter()
-        .find(is_placeholder)
-        .expect("it is reported");
+    let found = insights.iter().find(is_placeholder).expect("it is reported");
     assert!(found["text"].to_string().contains("placeholder"), "{found}");
-    let usd = |lane: usize| {
-        diagnose["lanes"][lane]["cost"]["usd"]
-            .as_f64()
-            .expect("a price")
-    };
+    let usd = |lane: usize| diagnose["lanes"][lane]["cost"]["usd"].as_f64().expect("a price");
     assert!((usd(0) - usd(1)).abs() < 1e-9, "{} {}", usd(0), usd(1));
 }
 
@@ -134,10 +112,7 @@ fn the_size_that_a_rejection_states_is_reported_everywhere() {
     assert_eq!(inspect["window_source"], "recorded");
     assert_eq!(inspect["recorded"]["largest_call_tokens"], 214_315);
     let verdict = inspect["verdict"].as_str().expect("a text");
-    assert!(
-        verdict.contains("The provider rejected call 7: it counted 214k tokens."),
-        "{verdict}"
-    );
+    assert!(verdict.contains("The provider rejected call 7: it counted 214k tokens."), "{verdict}");
     let lane = shown(here.path(), &["replay", "s.jsonl"])["lanes"][0].clone();
     let figures = ["overflows", "tokens_rejected", "tokens_sent", "peak_tokens"];
     assert_eq!(
@@ -191,10 +166,7 @@ fn a_rejected_call_of_pi_is_read_and_two_calls_are_no_calibration() {
     let error = inspect["tokens"]["error"].as_f64().expect("calibrated");
     assert!(error >= 0.1, "two calls do not confirm {error}");
     let lane = shown(here.path(), &["replay", "s.jsonl"])["lanes"][0].clone();
-    assert_eq!(
-        (lane["overflows"].as_u64(), lane["tokens_sent"].as_u64()),
-        (Some(1), Some(12_001))
-    );
+    assert_eq!((lane["overflows"].as_u64(), lane["tokens_sent"].as_u64()), (Some(1), Some(12_001)));
 }
 
 #[test]
@@ -214,41 +186,19 @@ fn an_answered_call_reaches_into_the_reserve_and_is_no_overflow() {
         assert_eq!(figures, [0, 1, 0], "{}", lane["lane"]);
     }
     let text = stdout(&plimsoll(here.path(), &["replay", "s.jsonl", "--no-state"]));
-    assert!(
-        text.contains("into the reserve: recorded 1 call, none 1 call"),
-        "{text}"
-    );
+    assert!(text.contains("into the reserve: recorded 1 call, none 1 call"), "{text}");
     let gate = |limit: &str| {
-        let args = [
-            "gate",
-            "s.jsonl",
-            "--policy",
-            "recorded",
-            limit,
-            "0",
-            "--no-state",
-        ];
+        let args = ["gate", "s.jsonl", "--policy", "recorded", limit, "0", "--no-state"];
         plimsoll(here.path(), &args).status.code()
     };
     assert_eq!(gate("--max-overflows"), Some(0));
     assert_eq!(gate("--max-into-reserve"), Some(1));
     // A smaller window that the user sets is a question: would it have fit? Every call above it overflows.
-    let small = shown(
-        here.path(),
-        &[
-            "replay", "s.jsonl", "--policy", "prune", "--window", "150000",
-        ],
-    );
+    let small =
+        shown(here.path(), &["replay", "s.jsonl", "--policy", "prune", "--window", "150000"]);
     let overflows = |lane: usize| small["lanes"][lane]["overflows"].as_u64();
     assert_eq!((overflows(0), overflows(1)), (Some(0), Some(2)));
-    let gate = [
-        "gate",
-        "s.jsonl",
-        "--policy",
-        "none",
-        "--max-overflows",
-        "0",
-    ];
+    let gate = ["gate", "s.jsonl", "--policy", "none", "--max-overflows", "0"];
     let gate = [&gate[..], &["--window", "150000", "--no-state"]].concat();
     assert_eq!(plimsoll(here.path(), &gate).status.code(), Some(1));
 }
@@ -257,19 +207,14 @@ fn an_answered_call_reaches_into_the_reserve_and_is_no_overflow() {
 fn the_peak_is_reported_although_the_file_has_more_than_was_sent() {
     let here = folder();
     let mut session = Session::new();
-    let inputs = [
-        20_000, 50_000, 80_000, 110_000, 60_000, 90_000, 120_000, 70_000, 100_000,
-    ];
+    let inputs = [20_000, 50_000, 80_000, 110_000, 60_000, 90_000, 120_000, 70_000, 100_000];
     for input in inputs {
         session.call(input, 10_000);
     }
     session.write(here.path());
     let inspect = shown(here.path(), &["inspect", "s.jsonl"]);
     let end = inspect["end_tokens"].as_u64().expect("a count");
-    assert!(
-        (110_000..140_000).contains(&end),
-        "{end}: the last report and one result"
-    );
+    assert!((110_000..140_000).contains(&end), "{end}: the last report and one result");
     let peak = inspect["peak_tokens"].as_u64().expect("a count");
     assert_eq!(peak, end.max(120_000));
     let lane = shown(here.path(), &["replay", "s.jsonl"])["lanes"][0].clone();
@@ -297,11 +242,7 @@ fn the_context_after_a_last_compaction_is_shown() {
     session.record("user", &text, &summary);
     session.write(here.path());
     let inspect = shown(here.path(), &["inspect", "s.jsonl"]);
-    assert_eq!(
-        inspect["recorded"]["compactions"][0]["call"], 7,
-        "{}",
-        inspect["recorded"]
-    );
+    assert_eq!(inspect["recorded"]["compactions"][0]["call"], 7, "{}", inspect["recorded"]);
     let end = inspect["end_tokens"].as_u64().expect("a count");
     assert!(end < 25_000, "{end}: the summary and what is not recorded");
     let text = stdout(&plimsoll(here.path(), &["replay", "s.jsonl", "--no-state"]));

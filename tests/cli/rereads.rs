@@ -22,9 +22,7 @@ fn expected_rereads_have_an_interval_and_name_the_likeliest_files() {
         let removed = lane["removed_files"].as_array().expect("a list");
         assert_eq!(expected["removals"].as_u64(), len(&lane["removed_files"]));
         assert_eq!(expected["first_call"], removed[0]["call"]);
-        let added = removed
-            .iter()
-            .filter_map(|file| file["added_rereads"].as_f64());
+        let added = removed.iter().filter_map(|file| file["added_rereads"].as_f64());
         assert!((added.sum::<f64>() - of("value")).abs() < 1e-9, "{name}");
         let row = row(&text, "\nexpected re-reads ", name);
         let number = rereads_number(of("value"));
@@ -39,18 +37,12 @@ fn expected_rereads_have_an_interval_and_name_the_likeliest_files() {
     }
     let none = lane(&found, "none");
     assert_eq!(none["expected_rereads"]["files"]["value"], 0.0);
-    assert!(
-        row(&text, "\nexpected re-reads ", "none").contains(" none "),
-        "{text}"
-    );
+    assert!(row(&text, "\nexpected re-reads ", "none").contains(" none "), "{text}");
     // `replay` shows the same figures.
     let replay = [&["replay"], &args[..], &["--json"]].concat();
     let replay = json(&plimsoll(folder().path(), &replay));
     for name in ["recorded", "truncate"] {
-        assert_eq!(
-            lane(&replay, name)["expected_rereads"],
-            lane(&found, name)["expected_rereads"]
-        );
+        assert_eq!(lane(&replay, name)["expected_rereads"], lane(&found, name)["expected_rereads"]);
     }
 }
 
@@ -83,11 +75,7 @@ fn the_cost_of_a_setting_includes_its_expected_rereads() {
         assert!(usd <= of("low") + 1e-9 && of("low") <= of("value") && of("value") <= of("high"));
         let expected = figures["expected_rereads"]["value"].as_f64();
         n_expected += usize::from(expected > Some(0.05));
-        let shown = format!(
-            " ${:.2} {:>8} ",
-            of("value"),
-            rereads_number(expected.unwrap())
-        );
+        let shown = format!(" ${:.2} {:>8} ", of("value"), rereads_number(expected.unwrap()));
         assert!(text.contains(&shown), "{shown} in {text}");
     }
     assert!(n_expected > 0, "no setting removes a file's content");
@@ -109,17 +97,11 @@ fn the_recorded_run_is_listed_with_its_expected_rereads() {
     let (text, session) = line(&sample("compacted.jsonl"));
     let files = &session["recorded_expected_rereads"];
     let number = rereads_number(files["value"].as_f64().expect("a number"));
-    assert!(
-        text.contains(&format!("; re-reads about {number} file")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("; re-reads about {number} file")), "{text}");
     assert!(text.ends_with(" expected after 1 compaction."), "{text}");
     let usd = |name: &str| session[name].as_f64().expect("a price");
     let (modelled, billed) = (usd("recorded_modelled_cost"), usd("recorded_billed_cost"));
-    assert!(
-        text.contains(&format!("${modelled:.2} by the same cache model")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("${modelled:.2} by the same cache model")), "{text}");
     let differs = (billed - modelled).abs() > 0.01 * modelled;
     assert_eq!(text.contains(" as billed"), differs, "{text}");
     let (text, _) = line(&sample("many-tool-results.jsonl"));
@@ -134,16 +116,10 @@ fn coefficients_of_the_user_change_the_expected_rereads() {
     let text = fs::read_to_string(bundled).expect("the coefficients");
     let start = text.find("\nremoved = ").expect("the coefficients") + 1;
     let end = start + text[start..].find('\n').expect("a line");
-    let certain = format!(
-        "{}removed = [50.0, 0.0, 0.0, 0.0]{}",
-        &text[..start],
-        &text[end..]
-    );
+    let certain = format!("{}removed = [50.0, 0.0, 0.0, 0.0]{}", &text[..start], &text[end..]);
     fs::write(here.path().join("certain.toml"), certain).expect("writable");
     let expected = |more: &[&str]| {
-        let sweep = [
-            "sweep", &file, "--policy", "truncate", "--points", "2", "--json",
-        ];
+        let sweep = ["sweep", &file, "--policy", "truncate", "--points", "2", "--json"];
         let result = json(&plimsoll(here.path(), &[&sweep[..], more].concat()));
         let files = &result["sessions"][0]["recorded_expected_rereads"];
         files["value"].as_f64().expect("a number")
@@ -152,14 +128,10 @@ fn coefficients_of_the_user_change_the_expected_rereads() {
     assert!(expected(&["--risk-model", "certain.toml"]) > usual);
     assert_eq!(expected(&["--risk-model", bundled]), usual);
     fs::write(here.path().join("wrong.toml"), "removed = [1]\n").expect("writable");
-    for (name, why) in [
-        ("wrong.toml", "wrong.toml is not a file of coefficients"),
-        ("gone.toml", "gone.toml"),
-    ] {
-        let error = stderr(&plimsoll(
-            here.path(),
-            &["inspect", &file, "--risk-model", name],
-        ));
+    for (name, why) in
+        [("wrong.toml", "wrong.toml is not a file of coefficients"), ("gone.toml", "gone.toml")]
+    {
+        let error = stderr(&plimsoll(here.path(), &["inspect", &file, "--risk-model", name]));
         assert!(error.contains(why) && error.lines().count() == 1, "{error}");
     }
 }
@@ -189,10 +161,7 @@ fn expected_rereads_have_a_limit_and_are_compared_with_the_baseline() {
     let other = text.replacen("source = \"", "source = \"own ", 1);
     fs::write(here.path().join("own.toml"), other).unwrap();
     let printed = run_with_exit_code(here.path(), 0, &gate(&["--risk-model", "own.toml"]));
-    assert!(
-        printed.contains("changed: coefficients of expected re-reads"),
-        "{printed}"
-    );
+    assert!(printed.contains("changed: coefficients of expected re-reads"), "{printed}");
 }
 
 #[test]

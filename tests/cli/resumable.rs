@@ -1,8 +1,5 @@
 //! `compact --resumable`: adds a session to the store of the agent that recorded it and changes nothing else.
-#![expect(
-    clippy::print_stderr,
-    reason = "a skipped test says so, and a table is printed"
-)]
+#![expect(clippy::print_stderr, reason = "a skipped test says so, and a table is printed")]
 
 use crate::real_sessions;
 use plimsoll::formats::{self, Input, NewSession};
@@ -24,9 +21,7 @@ fn home() -> TempDir {
 }
 
 fn compact(home: &Path, file: &Path, args: &[&str]) -> Output {
-    command(home, file, args)
-        .output()
-        .expect("the program starts")
+    command(home, file, args).output().expect("the program starts")
 }
 
 fn command(home: &Path, file: &Path, args: &[&str]) -> Command {
@@ -45,17 +40,11 @@ fn command(home: &Path, file: &Path, args: &[&str]) -> Command {
 }
 
 fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions").join(name)
 }
 
 fn done(output: &Output) -> Value {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
@@ -85,21 +74,12 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 fn text_of<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn parse(bytes: Vec<u8>) -> Session {
-    let input = Input {
-        name: "x".to_owned(),
-        bytes: bytes.into(),
-    };
-    formats::parse(&input)
-        .expect("a session")
-        .sessions
-        .remove(0)
+    let input = Input { name: "x".to_owned(), bytes: bytes.into() };
+    formats::parse(&input).expect("a session").sessions.remove(0)
 }
 
 const TRUNCATE: [&str; 4] = ["--policy", "truncate", "--force", "--resumable"];
@@ -111,57 +91,33 @@ fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
     let printed = done(&compact(home.path(), &file, &TRUNCATE));
     let checks = printed["checks"].as_array().expect("checks");
     assert!(checks.iter().all(|check| check["ok"] == true), "{checks:?}");
-    assert_eq!(
-        checks.last().map(|check| &check["name"]),
-        Some(&"resumable".into())
-    );
+    assert_eq!(checks.last().map(|check| &check["name"]), Some(&"resumable".into()));
 
-    let (id, path) = (
-        text_of(&printed, "/resumable/id"),
-        text_of(&printed, "/resumable/path"),
-    );
+    let (id, path) = (text_of(&printed, "/resumable/id"), text_of(&printed, "/resumable/path"));
     assert_eq!(text_of(&printed, "/output"), path);
     assert_eq!(
         text_of(&printed, "/resumable/command"),
         format!("cd /home/dev/ledger && codex resume {id}")
     );
     let written = files(home.path());
-    let [name] = &written[..] else {
-        panic!("{written:?}")
-    };
-    assert!(
-        home.path().join(name).ends_with(path) || path.ends_with(&**name),
-        "{path}"
-    );
+    let [name] = &written[..] else { panic!("{written:?}") };
+    assert!(home.path().join(name).ends_with(path) || path.ends_with(&**name), "{path}");
     let parts: Vec<&str> = name.split('/').collect();
-    let [".codex", "sessions", year, month, day, rollout] = parts[..] else {
-        panic!("{name}")
-    };
+    let [".codex", "sessions", year, month, day, rollout] = parts[..] else { panic!("{name}") };
     assert!(
         rollout.starts_with(&format!("rollout-{year}-{month}-{day}T"))
             && rollout.ends_with(&format!("-{id}.jsonl"))
     );
 
-    let (source, copy) = (
-        fs::read_to_string(&file).expect("text"),
-        fs::read_to_string(path).expect("text"),
-    );
+    let (source, copy) =
+        (fs::read_to_string(&file).expect("text"), fs::read_to_string(path).expect("text"));
     let head = |text: &str| {
         serde_json::from_str::<Value>(text.lines().next().expect("a line")).expect("JSON")
     };
     assert_eq!(text_of(&head(&copy), "/payload/id"), id);
-    assert_eq!(
-        head(&copy)["payload"]["forked_from_id"],
-        head(&source)["payload"]["id"]
-    );
+    assert_eq!(head(&copy)["payload"]["forked_from_id"], head(&source)["payload"]["id"]);
     let lines = source.lines().count();
-    assert!(
-        source
-            .lines()
-            .skip(1)
-            .eq(copy.lines().skip(1).take(lines - 1)),
-        "a line changed"
-    );
+    assert!(source.lines().skip(1).eq(copy.lines().skip(1).take(lines - 1)), "a line changed");
 
     let opened = parse(copy.into_bytes());
     assert_eq!(opened.compactions.len(), 1);
@@ -181,19 +137,12 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
     let file = sample("slow-growth.jsonl");
     let printed = done(&compact(home.path(), &file, &TRUNCATE));
     let id = text_of(&printed, "/resumable/id");
-    assert_eq!(
-        files(home.path()),
-        [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]
-    );
+    assert_eq!(files(home.path()), [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]);
     assert_eq!(
         text_of(&printed, "/resumable/command"),
         format!("cd /home/dev/ledger && claude --resume {id}")
     );
-    assert!(
-        printed["notes"]
-            .to_string()
-            .contains("/home/dev/ledger is not on this machine")
-    );
+    assert!(printed["notes"].to_string().contains("/home/dev/ledger is not on this machine"));
     let copy = fs::read_to_string(text_of(&printed, "/resumable/path")).expect("text");
     for line in copy.lines() {
         let record: Value = serde_json::from_str(line).expect("JSON");
@@ -206,10 +155,7 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
         let path = Path::new(text_of(&printed, "/resumable/path"));
-        assert_eq!(
-            (mode(path), mode(path.parent().expect("a folder"))),
-            (0o600, 0o700)
-        );
+        assert_eq!((mode(path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     }
 }
 
@@ -252,66 +198,37 @@ fn files_of_a_policy_are_written_to_the_folder_of_the_recorded_session() {
 #[test]
 fn stores_named_by_the_environment_have_precedence() {
     let home = home();
-    for (variable, name) in [
-        ("CODEX_HOME", "many-tool-results.jsonl"),
-        ("CLAUDE_CONFIG_DIR", "slow-growth.jsonl"),
-    ] {
+    for (variable, name) in
+        [("CODEX_HOME", "many-tool-results.jsonl"), ("CLAUDE_CONFIG_DIR", "slow-growth.jsonl")]
+    {
         let other = tempfile::tempdir().expect("a temporary folder");
         let mut command = command(home.path(), &sample(name), &TRUNCATE);
-        let output = command
-            .env(variable, other.path())
-            .output()
-            .expect("the program starts");
+        let output = command.env(variable, other.path()).output().expect("the program starts");
         done(&output);
-        assert_eq!(
-            (files(other.path()).len(), files(home.path()).len()),
-            (1, 0),
-            "{variable}"
-        );
+        assert_eq!((files(other.path()).len(), files(home.path()).len()), (1, 0), "{variable}");
     }
 }
 
 #[test]
 fn nothing_is_written_if_the_agent_never_ran_or_cannot_resume() {
     let empty = tempfile::tempdir().expect("a temporary folder");
-    let error = rejected(&compact(
-        empty.path(),
-        &sample("slow-growth.jsonl"),
-        &TRUNCATE,
-    ));
+    let error = rejected(&compact(empty.path(), &sample("slow-growth.jsonl"), &TRUNCATE));
     assert!(
         error.contains("CLAUDE_CONFIG_DIR") && error.contains("run Claude Code once"),
         "{error}"
     );
-    let error = rejected(&compact(
-        empty.path(),
-        &sample("many-tool-results.jsonl"),
-        &TRUNCATE,
-    ));
+    let error = rejected(&compact(empty.path(), &sample("many-tool-results.jsonl"), &TRUNCATE));
     assert!(error.contains("CODEX_HOME"), "{error}");
-    assert!(
-        fs::read_dir(empty.path())
-            .expect("a folder")
-            .next()
-            .is_none()
-    );
+    assert!(fs::read_dir(empty.path()).expect("a folder").next().is_none());
 
     let home = home();
     let error = rejected(&compact(home.path(), &sample("handoff.json"), &TRUNCATE));
     assert!(error.contains("Claude Code and Codex"), "{error}");
     let with_output = [&TRUNCATE[..], &["-o", "x.jsonl"]].concat();
-    let error = rejected(&compact(
-        home.path(),
-        &sample("slow-growth.jsonl"),
-        &with_output,
-    ));
+    let error = rejected(&compact(home.path(), &sample("slow-growth.jsonl"), &with_output));
     assert!(error.contains("-o"), "{error}");
     let as_openai = [&TRUNCATE[..], &["--format", "openai_chat"]].concat();
-    rejected(&compact(
-        home.path(),
-        &sample("slow-growth.jsonl"),
-        &as_openai,
-    ));
+    rejected(&compact(home.path(), &sample("slow-growth.jsonl"), &as_openai));
     assert_eq!(files(home.path()), Vec::<String>::new());
 }
 
@@ -328,10 +245,7 @@ fn without_the_option_nothing_is_added_to_a_store() {
         (&printed["resumable"], &printed["format"]),
         (&Value::Null, &"codex_rollout".into())
     );
-    assert_eq!(
-        files(home.path()),
-        ["copy.jsonl", "copy.manifest.json", "copy.removed.jsonl"]
-    );
+    assert_eq!(files(home.path()), ["copy.jsonl", "copy.manifest.json", "copy.removed.jsonl"]);
     let bytes = fs::read(home.path().join("copy.jsonl")).expect("it is there");
     assert!(
         bytes.starts_with(&fs::read(&file).expect("it is there")),
@@ -349,11 +263,8 @@ fn the_managed_conversation_of_a_codex_session_keeps_its_token_count() {
             let args = ["--policy", policy, "--schedule", schedule, "-o", &out];
             let printed = done(&compact(home.path(), &file, &args));
             let copy = home.path().join(&out);
-            let again = done(&compact(
-                home.path(),
-                &copy,
-                &["--policy", policy, "-o", "again.jsonl"],
-            ));
+            let again =
+                done(&compact(home.path(), &copy, &["--policy", policy, "-o", "again.jsonl"]));
             assert_eq!(
                 (&again["tokens_before"], &again["changed"]),
                 (&printed["tokens_after"], &false.into()),
@@ -364,9 +275,8 @@ fn the_managed_conversation_of_a_codex_session_keeps_its_token_count() {
 }
 
 fn to_new_session(format: &str, bytes: &[u8]) -> formats::Resumable {
-    let resume = formats::by_name(format)
-        .and_then(|f| f.resume.as_ref())
-        .expect("it can be resumed");
+    let resume =
+        formats::by_name(format).and_then(|f| f.resume.as_ref()).expect("it can be resumed");
     let new_session = NewSession {
         now: Millis(1_795_323_000_123),
         random: [0x5a; 16],
@@ -418,10 +328,7 @@ fn records_of_claude_code_change_only_in_their_ids() {
     );
     let new = to_new_session("claude_code", file.as_bytes());
     let id = "5a5a5a5a-5a5a-4a5a-9a5a-5a5a5a5a5a5a";
-    assert_eq!(
-        (&*new.id, new.relative_path.join("/")),
-        (id, format!("projects/-a-b/{id}.jsonl"))
-    );
+    assert_eq!((&*new.id, new.relative_path.join("/")), (id, format!("projects/-a-b/{id}.jsonl")));
     let expected = file
         .replacen(
             r#""sessionId":"old","n""#,
@@ -435,16 +342,8 @@ fn records_of_claude_code_change_only_in_their_ids() {
             r#"{"sessionId":"old","messageUuid":"b"}"#,
             1,
         )
-        .replacen(
-            r#","sessionId":"old"}{"#,
-            &format!(r#","sessionId":"{id}"}}{{"#),
-            1,
-        )
-        .replacen(
-            r#""mode","sessionId":"old""#,
-            &format!(r#""mode","sessionId":"{id}""#),
-            1,
-        );
+        .replacen(r#","sessionId":"old"}{"#, &format!(r#","sessionId":"{id}"}}{{"#), 1)
+        .replacen(r#""mode","sessionId":"old""#, &format!(r#""mode","sessionId":"{id}""#), 1);
     assert_eq!(String::from_utf8_lossy(&new.bytes), expected);
 }
 
@@ -464,9 +363,7 @@ fn real_sessions_are_added_and_pass_every_check() {
 fn real_kind(folder: &Path) {
     let home = home();
     let entries = fs::read_dir(folder).expect("a folder");
-    let mut sources: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("readable").path())
-        .collect();
+    let mut sources: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
     sources.sort();
     let mut written = 0;
     for file in sources {
@@ -484,21 +381,11 @@ fn real_kind(folder: &Path) {
                 names.join(", ")
             );
             eprintln!("{row}");
-            assert!(
-                checks.iter().all(|check| check["ok"] == true),
-                "{row}: {checks:?}"
-            );
-            assert_eq!(
-                printed["resumable"].is_null(),
-                printed["changed"] == false,
-                "{row}"
-            );
+            assert!(checks.iter().all(|check| check["ok"] == true), "{row}: {checks:?}");
+            assert_eq!(printed["resumable"].is_null(), printed["changed"] == false, "{row}");
             written += usize::from(printed["changed"] == true);
         }
-        assert!(
-            fs::read(&file).expect("readable") == source,
-            "the source changed"
-        );
+        assert!(fs::read(&file).expect("readable") == source, "the source changed");
     }
     assert_eq!(files(home.path()).len(), written);
 }

@@ -29,11 +29,7 @@ impl Place {
             let found = found.unwrap_or_else(|| panic!("{command} shows no {pointer}"));
             (*name, found.clone())
         };
-        Self {
-            command,
-            figures: names.iter().map(figure).collect(),
-            is_sampled: false,
-        }
+        Self { command, figures: names.iter().map(figure).collect(), is_sampled: false }
     }
 }
 
@@ -53,11 +49,9 @@ fn shown(here: &Path, args: &[&str]) -> Option<Value> {
         assert!(!stderr(&output).contains("panicked"), "{args:?}");
         return None;
     }
-    Some(
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|why| {
-            panic!("{args:?} prints no JSON: {why}");
-        }),
-    )
+    Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|why| {
+        panic!("{args:?} prints no JSON: {why}");
+    }))
 }
 
 /// Returns what each command shows of the first conversation of a file; `None` if the file is no session.
@@ -145,10 +139,7 @@ fn places(here: &Path, file: &Path) -> Option<Vec<Place>> {
             ("peak share", "/sessions/0/lanes/0/figures/peak_share"),
             ("sent", "/sessions/0/lanes/0/figures/tokens_sent"),
             ("overflows", "/sessions/0/lanes/0/figures/overflows"),
-            (
-                "into the reserve",
-                "/sessions/0/lanes/0/figures/into_reserve",
-            ),
+            ("into the reserve", "/sessions/0/lanes/0/figures/into_reserve"),
         ],
     );
     // Figures of a run; compactions that the format does not record are 0 there.
@@ -223,11 +214,7 @@ fn assert_same(files: &[PathBuf]) {
             continue;
         };
         let name = file.display();
-        found.extend(
-            differences(&places)
-                .iter()
-                .map(|line| format!("{name}: {line}")),
-        );
+        found.extend(differences(&places).iter().map(|line| format!("{name}: {line}")));
     }
     assert!(found.is_empty(), "{}\n{}", found.len(), found.join("\n"));
 }

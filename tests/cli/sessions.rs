@@ -31,10 +31,7 @@ fn home() -> tempfile::TempDir {
     };
     let claude = sample("compacted.jsonl");
     put(Some(claude.clone()), ".claude/projects/-home-me/1.jsonl");
-    put(
-        Some(claude),
-        ".claude/projects/-home-me/1/subagents/agent-2.jsonl",
-    );
+    put(Some(claude), ".claude/projects/-home-me/1/subagents/agent-2.jsonl");
     put(
         Some(sample("many-tool-results.jsonl")),
         ".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-1.jsonl",
@@ -50,17 +47,11 @@ fn sessions_of_every_agent_are_listed_and_no_other_file_is_opened() {
     let home = home();
     let result = listed(home.path(), &["sessions", "--json"]);
     let sessions = result["sessions"].as_array().unwrap();
-    let mut agents: Vec<_> = sessions
-        .iter()
-        .map(|s| s["agent"].as_str().unwrap())
-        .collect();
+    let mut agents: Vec<_> = sessions.iter().map(|s| s["agent"].as_str().unwrap()).collect();
     agents.sort_unstable();
     assert_eq!(agents, ["Claude Code", "Codex"]);
     assert_eq!(result["unreadable"], Value::Array(Vec::new()));
-    let claude = sessions
-        .iter()
-        .find(|s| s["agent"] == "Claude Code")
-        .unwrap();
+    let claude = sessions.iter().find(|s| s["agent"] == "Claude Code").unwrap();
     assert_eq!(claude["peak_accuracy"], "reported");
     assert!(claude["compactions"].as_u64() > Some(0));
     assert!(claude["peak_share"].as_f64().unwrap() > 0.1);
@@ -101,11 +92,7 @@ fn results_are_cached_until_the_file_changes_or_the_state_is_cleared() {
     // A cached result is used without reading the file: the edited title is returned.
     let title = first["sessions"][0]["title"].as_str().unwrap();
     let text = fs::read_to_string(&kept).unwrap();
-    fs::write(
-        &kept,
-        text.replace(&title.replace('"', "\\\""), "remembered"),
-    )
-    .unwrap();
+    fs::write(&kept, text.replace(&title.replace('"', "\\\""), "remembered")).unwrap();
     let second = listed(home.path(), &["sessions", "--json"]);
     assert_eq!(second["sessions"][0]["title"], "remembered");
     let path = first["sessions"][0]["path"].as_str().unwrap();
@@ -138,13 +125,7 @@ fn results_of_another_version_are_not_used() {
     };
     for (version, is_believed) in [
         (version.clone(), true),
-        (
-            format!(
-                "{program}/{}/{windows}",
-                reading.parse::<u32>().unwrap() - 1
-            ),
-            false,
-        ),
+        (format!("{program}/{}/{windows}", reading.parse::<u32>().unwrap() - 1), false),
         (program.to_owned(), false),
     ] {
         old["version"] = version.into();
@@ -174,16 +155,10 @@ const READ: (&str, &[(&str, u64, u64, &str)]) = (
 fn results_of_the_samples_belong_to_the_current_cache_version() {
     let home = tempfile::tempdir().unwrap();
     let folder = sample("");
-    let result = listed(
-        home.path(),
-        &["sessions", &folder.to_string_lossy(), "--json"],
-    );
+    let result = listed(home.path(), &["sessions", &folder.to_string_lossy(), "--json"]);
     let kept = home.path().join(".local/share/plimsoll/sessions.json");
     let kept: Value = serde_json::from_slice(&fs::read(kept).unwrap()).unwrap();
-    let reading = kept["version"]
-        .as_str()
-        .and_then(|v| v.split('/').nth(1))
-        .unwrap();
+    let reading = kept["version"].as_str().and_then(|v| v.split('/').nth(1)).unwrap();
     let mut found: Vec<(String, u64, u64, String)> = Vec::new();
     for session in result["sessions"].as_array().unwrap() {
         let path = Path::new(session["path"].as_str().unwrap());
@@ -195,10 +170,8 @@ fn results_of_the_samples_belong_to_the_current_cache_version() {
         ));
     }
     found.sort();
-    let found: Vec<_> = found
-        .iter()
-        .map(|(name, n, peak, accuracy)| (&**name, *n, *peak, &**accuracy))
-        .collect();
+    let found: Vec<_> =
+        found.iter().map(|(name, n, peak, accuracy)| (&**name, *n, *peak, &**accuracy)).collect();
     assert_eq!((reading, &found[..]), READ);
 }
 
@@ -215,20 +188,14 @@ fn a_folder_is_listed_and_unreadable_files_are_counted() {
     assert!(printed.contains("a.json"), "{printed}");
     assert!(printed.contains("1 file: not a session"), "{printed}");
     let list = listed(home.path(), &["sessions", &folder, "--json"]);
-    let search = listed(
-        home.path(),
-        &["sessions", &folder, "--json", "--search", "ledger"],
-    );
+    let search = listed(home.path(), &["sessions", &folder, "--json", "--search", "ledger"]);
     assert_eq!(list["unreadable"][0]["agent"], Value::Null);
     assert_eq!(list["unreadable"], search["unreadable"]);
 
     let empty = tempfile::tempdir().unwrap();
     let output = plimsoll(empty.path(), &["sessions"]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        printed.contains("No folder of Claude Code, Codex"),
-        "{printed}"
-    );
+    assert!(printed.contains("No folder of Claude Code, Codex"), "{printed}");
 }
 
 #[test]
@@ -245,18 +212,9 @@ fn a_session_of_several_files_is_listed_once() {
         );
         put(&format!("mine/talk/events/{n}.json"), &event);
     }
-    put(
-        "mine/storage/session/p/ses_1.json",
-        r#"{"id":"ses_1","title":"Stored"}"#,
-    );
-    put(
-        "mine/storage/message/ses_1/msg_1.json",
-        r#"{"id":"msg_1","role":"user"}"#,
-    );
-    put(
-        "mine/storage/part/msg_1/prt_1.json",
-        r#"{"type":"text","text":"hello"}"#,
-    );
+    put("mine/storage/session/p/ses_1.json", r#"{"id":"ses_1","title":"Stored"}"#);
+    put("mine/storage/message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#);
+    put("mine/storage/part/msg_1/prt_1.json", r#"{"type":"text","text":"hello"}"#);
     let folder = home.path().join("mine").to_string_lossy().into_owned();
     let result = listed(home.path(), &["sessions", &folder, "--json", "--no-state"]);
     let mut found: Vec<_> = result["sessions"].as_array().unwrap().iter().collect();
@@ -271,15 +229,7 @@ fn a_session_of_several_files_is_listed_once() {
     let talk = home.path().join("mine/talk").to_string_lossy().into_owned();
     let result = listed(home.path(), &["sessions", &talk, "--json", "--no-state"]);
     assert_eq!(result["sessions"][0]["messages"], 3);
-    let gate = [
-        "gate",
-        &talk,
-        "--policy",
-        "none",
-        "--max-overflows",
-        "0",
-        "--json",
-    ];
+    let gate = ["gate", &talk, "--policy", "none", "--max-overflows", "0", "--json"];
     let result = listed(home.path(), &gate);
     assert_eq!(result["sessions"].as_array().map(Vec::len), Some(1));
 }
@@ -289,10 +239,7 @@ fn unknown_folders_and_agents_are_rejected_in_one_line() {
     let home = home();
     for (args, why) in [
         (["sessions", "/does/not/exist"], "no such folder or file"),
-        (
-            ["sessions", "--agent=nobody"],
-            "known agents are claude-code, codex",
-        ),
+        (["sessions", "--agent=nobody"], "known agents are claude-code, codex"),
         (["sessions", "--agent=codx"], "did you mean codex?"),
         (["sessions", "--limit=few"], "give a whole number"),
     ] {

@@ -16,12 +16,10 @@ pub(crate) fn sample(name: &str) -> String {
 /// Returns the paths of all sample sessions.
 pub(crate) fn samples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let entries = fs::read_dir(folder)
-        .expect("there are samples")
-        .map(|e| e.expect("readable").path());
-    let mut samples: Vec<PathBuf> = entries
-        .filter(|p| p.extension().is_some_and(|e| e == "json" || e == "jsonl"))
-        .collect();
+    let entries =
+        fs::read_dir(folder).expect("there are samples").map(|e| e.expect("readable").path());
+    let mut samples: Vec<PathBuf> =
+        entries.filter(|p| p.extension().is_some_and(|e| e == "json" || e == "jsonl")).collect();
     samples.sort();
     assert!(!samples.is_empty(), "no sample sessions");
     samples
@@ -51,24 +49,15 @@ pub(crate) fn folder() -> TempDir {
 /// Returns the names of the files in a folder, sorted.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there");
-    let mut names: Vec<String> = entries
-        .map(|e| {
-            e.expect("readable")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|e| e.expect("readable").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
 
 /// Files that an export of `c.json` writes.
-pub(crate) const EXPORT: [&str; 3] = [
-    "c-managed-1.json",
-    "c-managed-1.manifest.json",
-    "c-managed-1.removed.jsonl",
-];
+pub(crate) const EXPORT: [&str; 3] =
+    ["c-managed-1.json", "c-managed-1.manifest.json", "c-managed-1.removed.jsonl"];
 
 /// Runs a command that must fail: exit code 2, one line on standard error, no output, nothing written. Returns the error.
 pub(crate) fn rejected(folder: &Path, args: &[&str]) -> String {
@@ -77,15 +66,9 @@ pub(crate) fn rejected(folder: &Path, args: &[&str]) -> String {
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
     assert_eq!(stdout(&output), "", "{args:?}");
-    assert!(
-        error.starts_with("plimsoll: ") && error.ends_with('\n'),
-        "{args:?}: {error:?}"
-    );
+    assert!(error.starts_with("plimsoll: ") && error.ends_with('\n'), "{args:?}: {error:?}");
     assert_eq!(error.lines().count(), 1, "{args:?}: {error:?}");
-    assert!(
-        error.chars().all(|c| c == '\n' || !c.is_control()),
-        "{args:?}: {error:?}"
-    );
+    assert!(error.chars().all(|c| c == '\n' || !c.is_control()), "{args:?}: {error:?}");
     assert_eq!(names_in(folder), before, "{args:?} wrote something");
     error
 }

@@ -11,14 +11,7 @@ use std::path::Path;
 #[test]
 fn replay_and_gate_confirm_the_recommended_settings() {
     let here = folder_with_samples();
-    let sweep = [
-        "sweep",
-        "kept/compacted.jsonl",
-        "--policy",
-        "truncate",
-        "--points",
-        "60",
-    ];
+    let sweep = ["sweep", "kept/compacted.jsonl", "--policy", "truncate", "--points", "60"];
     let json: Vec<&str> = sweep.iter().copied().chain(["--json"]).collect();
     let result = parse_json(&run_with_exit_code(here.path(), 0, &json));
     let session = &result["sessions"][0];
@@ -27,19 +20,9 @@ fn replay_and_gate_confirm_the_recommended_settings() {
     let picked = session["recommended"]["point"].as_u64().unwrap() as usize;
     let picked = &points[picked];
     let figures = &picked["figures"];
-    let set: Vec<&str> = picked["set"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    let mut replay = vec![
-        "replay",
-        "kept/compacted.jsonl",
-        "--policy",
-        "truncate",
-        "--json",
-    ];
+    let set: Vec<&str> =
+        picked["set"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let mut replay = vec!["replay", "kept/compacted.jsonl", "--policy", "truncate", "--json"];
     let mut diagnose = replay.clone();
     diagnose[0] = "diagnose";
     for set in &set {
@@ -58,19 +41,14 @@ fn replay_and_gate_confirm_the_recommended_settings() {
     assert_eq!(rereads["usd"]["value"], figures["reread_usd"]);
     // The same as text, with the command to paste.
     let text = run_with_exit_code(here.path(), 0, &sweep);
-    let paste = set
-        .iter()
-        .fold(String::new(), |all, set| format!("{all} --set {set}"));
+    let paste = set.iter().fold(String::new(), |all, set| format!("{all} --set {set}"));
     let command =
         format!("plimsoll compact kept/compacted.jsonl --schedule replay --policy truncate{paste}");
     assert!(text.contains(&format!("\n  {command}\n")), "{text}");
     assert_eq!(session["recommended"]["command"], *command);
     let pasted: Vec<&str> = command.split(' ').skip(1).collect();
     let written = run_with_exit_code(here.path(), 0, &pasted);
-    assert!(
-        written.starts_with("history 175,180 → context "),
-        "{written}"
-    );
+    assert!(written.starts_with("history 175,180 → context "), "{written}");
     assert!(
         text.contains("Recommended: ") && text.contains("Tried 60 settings of truncate: "),
         "{text}"
@@ -100,10 +78,7 @@ fn the_recommended_command_has_the_options_of_the_sweep() {
             .starts_with("\"plimsoll compact 'my talk.json' --schedule replay --policy truncate"),
         "{command}"
     );
-    assert!(
-        command.ends_with(" --window 8000 --counter chars/4 --pin 2,4-5\""),
-        "{command}"
-    );
+    assert!(command.ends_with(" --window 8000 --counter chars/4 --pin 2,4-5\""), "{command}");
 }
 
 #[test]
@@ -113,9 +88,7 @@ fn no_command_is_recommended_for_settings_that_never_compact() {
     let sweep = ["sweep", &file, "--policy", "codex", "--points", "20"];
     let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
     let session = &result["sessions"][0];
-    let point = session["recommended"]["point"]
-        .as_u64()
-        .expect("a position");
+    let point = session["recommended"]["point"].as_u64().expect("a position");
     let figures = &session["points"][point as usize]["figures"];
     assert_eq!(figures["compactions"], 0, "{figures}");
     assert!(session["recommended"]["command"].is_null());
@@ -138,9 +111,7 @@ fn newest_results(here: &Path, call: usize, policy: &[&str]) -> Vec<Value> {
     let messages = written.as_array().or(written["messages"].as_array());
     let messages = messages.expect("messages").iter().rev();
     let tail = messages.take_while(|message| message["role"] != "assistant");
-    tail.filter(|message| message["role"] == "tool")
-        .cloned()
-        .collect()
+    tail.filter(|message| message["role"] == "tool").cloned().collect()
 }
 
 #[test]
@@ -153,9 +124,7 @@ fn recommended_settings_show_every_result_to_the_next_call() {
     let n_with_results = recorded.iter().filter(|results| !results.is_empty());
     assert!(n_with_results.count() > 4, "the premise");
     for policy in ["langchain", "anthropic", "baseagent", "prune", "truncate"] {
-        let sweep = [
-            "sweep", &file, "--policy", policy, "--points", "200", "--json",
-        ];
+        let sweep = ["sweep", &file, "--policy", policy, "--points", "200", "--json"];
         let result = json(&plimsoll(here.path(), &sweep));
         let found = &result["sessions"][0]["recommended"];
         let sets = found["set"].as_array().expect("a recommendation").iter();
@@ -184,10 +153,7 @@ fn ruled_out(options: &[&str]) -> (Vec<(String, u64)>, String) {
         let line = format!("\n  {}\n", count["text"].as_str().expect("a text"));
         assert!(text.contains(&line), "{line} in {text}");
         let reason = count["reason"].as_str().expect("a reason");
-        (
-            reason.to_owned(),
-            count["settings"].as_u64().expect("a number"),
-        )
+        (reason.to_owned(), count["settings"].as_u64().expect("a number"))
     };
     let counts = counts.expect("counts").into_iter().map(count).collect();
     (counts, text)
@@ -214,10 +180,7 @@ fn settings_that_hide_results_or_are_not_advised_are_counted() {
     let cuts = "max_output_tokens=100,50000";
     let (counts, text) = ruled_out(&["--policy", "baseagent", "--vary", cuts]);
     // The default of 2,500 tokens cuts results, too.
-    assert!(
-        counts.contains(&("cuts_unread".to_owned(), 2)),
-        "{counts:?} {text}"
-    );
+    assert!(counts.contains(&("cuts_unread".to_owned(), 2)), "{counts:?} {text}");
     let keep = "keep_results=0,1,3";
     let (counts, text) = ruled_out(&["--policy", "langchain", "--vary", keep, "--all"]);
     assert!(counts.contains(&("not_advised".to_owned(), 2)), "{text}");
@@ -233,18 +196,10 @@ fn what_a_system_does_not_offer_is_not_varied() {
     let result = json(&plimsoll(here.path(), &[&sweep[..], &["--json"]].concat()));
     let points = result["sessions"][0]["points"].as_array().expect("points");
     let n_values = |name: &str| {
-        let values = points
-            .iter()
-            .map(|point| point["settings"][name].to_string());
+        let values = points.iter().map(|point| point["settings"][name].to_string());
         values.collect::<HashSet<_>>().len()
     };
-    assert_eq!(
-        (
-            n_values("compression_trigger"),
-            n_values("user_tokens_kept")
-        ),
-        (1, 1)
-    );
+    assert_eq!((n_values("compression_trigger"), n_values("user_tokens_kept")), (1, 1));
     assert!(n_values("compact_at") > 10);
     let text = stdout(&plimsoll(here.path(), &sweep));
     let line = "not varied, because codex offers no such setting: compression_trigger, ";
@@ -347,10 +302,7 @@ fn a_sweep_varies_the_given_settings_and_takes_folders() {
         text.contains("One for all: ") && text.contains("2 sessions, 6 settings of prune, few"),
         "{text}"
     );
-    assert!(
-        text.contains("\n  plimsoll compact FILE --schedule replay --policy "),
-        "{text}"
-    );
+    assert!(text.contains("\n  plimsoll compact FILE --schedule replay --policy "), "{text}");
 }
 
 #[test]
@@ -405,24 +357,14 @@ fn managed_conversations_of_a_folder_are_skipped() {
     fs::create_dir(here.path().join("all")).expect("a new folder");
     let (source, managed) = ("all/c.jsonl", "all/m.jsonl");
     fs::copy(sample("compacted.jsonl"), here.path().join(source)).expect("copied");
-    let export = [
-        "compact",
-        source,
-        "--policy",
-        "prune",
-        "--schedule",
-        "replay",
-        "-o",
-        managed,
-    ];
+    let export = ["compact", source, "--policy", "prune", "--schedule", "replay", "-o", managed];
     assert!(plimsoll(here.path(), &export).status.success());
     let sweep = |path: &str| plimsoll(here.path(), &["sweep", path, "--policy", "prune", "--json"]);
     let files = |path: &str| {
         let result = json(&sweep(path));
         let sessions = result["sessions"].as_array().expect("sessions").iter();
-        let files: Vec<_> = sessions
-            .map(|s| s["file"].as_str().expect("a path").to_owned())
-            .collect();
+        let files: Vec<_> =
+            sessions.map(|s| s["file"].as_str().expect("a path").to_owned()).collect();
         files
     };
     assert_eq!(files("all"), [source]);

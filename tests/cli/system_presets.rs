@@ -42,10 +42,8 @@ fn messages(path: &Path) -> Vec<Value> {
 #[test]
 fn replay_context_and_compact_agree_on_every_sample_and_preset() {
     let presets = presets();
-    let disagreements: Vec<String> = samples()
-        .par_iter()
-        .flat_map(|sample| disagreements(sample, &presets))
-        .collect();
+    let disagreements: Vec<String> =
+        samples().par_iter().flat_map(|sample| disagreements(sample, &presets)).collect();
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
 }
 
@@ -65,20 +63,10 @@ fn disagreements(sample: &Path, presets: &[String]) -> Vec<String> {
         let preset = text(&lane["policy"]);
         let events = lane["events"].as_array().expect("events").iter();
         let effects: Vec<_> = events.map(|event| text(&event["effect"])).collect();
-        let acts = effects
-            .iter()
-            .any(|effect| effect == "removed" || effect == "changed");
+        let acts = effects.iter().any(|effect| effect == "removed" || effect == "changed");
         let at = replay["calls"].to_string();
         let (managed, sent) = (format!("{preset}.json"), format!("{preset}-sent.json"));
-        let of_run = [
-            "--policy",
-            &preset,
-            "--at-call",
-            &at,
-            "--json",
-            "--format",
-            "openai_chat",
-        ];
+        let of_run = ["--policy", &preset, "--at-call", &at, "--json", "--format", "openai_chat"];
         let compact = ["compact", &*file, "--schedule", "replay", "-o", &managed];
         let compacted = json_of(here.path(), &[&compact[..], &of_run].concat());
         if compacted["changed"] != acts {
@@ -90,10 +78,8 @@ fn disagreements(sample: &Path, presets: &[String]) -> Vec<String> {
         }
         let context = ["context", &*file, "-o", &sent];
         json_of(here.path(), &[&context[..], &of_run].concat());
-        let (managed, sent) = (
-            messages(&here.path().join(managed)),
-            messages(&here.path().join(sent)),
-        );
+        let (managed, sent) =
+            (messages(&here.path().join(managed)), messages(&here.path().join(sent)));
         (managed != sent).then(|| format!("{file} {preset}: {managed:?}\n{sent:?}"))
     };
     lanes.filter_map(disagreement).collect()
@@ -146,16 +132,7 @@ fn a_message_without_content_keeps_its_place_or_goes_as_in_the_system() {
         let empty = empty.expect("one is empty").clone();
         let wrong_of = |preset: &String| {
             let out = format!("{preset}.json");
-            let args = [
-                "context",
-                "c.json",
-                "--policy",
-                preset,
-                "--at-call",
-                "7",
-                "-o",
-                &out,
-            ];
+            let args = ["context", "c.json", "--policy", preset, "--at-call", "7", "-o", &out];
             plimsoll(here.path(), &args);
             let sent = messages(&here.path().join(&out));
             let is_left_out = LEFT_OUT.contains(&(preset.as_str(), *role));
@@ -179,26 +156,13 @@ fn is_in_order(sent: &[Value], source: &[Value]) -> bool {
 fn the_given_conversations_with_empty_messages_keep_their_order() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/empty");
     let presets = presets();
-    for name in [
-        "empty8.json",
-        "empty_assistant.json",
-        "empty_anthropic.json",
-    ] {
+    for name in ["empty8.json", "empty_assistant.json", "empty_anthropic.json"] {
         let file = cases.join(name).to_string_lossy().into_owned();
         let source = messages(Path::new(&file));
         let here = folder();
         presets.par_iter().for_each(|preset| {
             let out = format!("{preset}.json");
-            let args = [
-                "context",
-                &*file,
-                "--policy",
-                preset,
-                "--at-call",
-                "8",
-                "-o",
-                &out,
-            ];
+            let args = ["context", &*file, "--policy", preset, "--at-call", "8", "-o", &out];
             plimsoll(here.path(), &args);
             let sent = messages(&here.path().join(&out));
             assert!(is_in_order(&sent, &source), "{name}, {preset}: {sent:?}");
@@ -217,15 +181,8 @@ fn a_summary_of_hermes_replaces_the_empty_content_beside_calls() {
     plimsoll(here.path(), &[&args[..], &hermes].concat());
     let sent = messages(&here.path().join("out.json"));
     let has_calls = |m: &&Value| m["tool_calls"].is_array();
-    let contents: Vec<_> = sent
-        .iter()
-        .filter(has_calls)
-        .map(|m| &m["content"])
-        .collect();
-    assert!(
-        contents.iter().all(|content| content.is_string()),
-        "{contents:?}"
-    );
+    let contents: Vec<_> = sent.iter().filter(has_calls).map(|m| &m["content"]).collect();
+    assert!(contents.iter().all(|content| content.is_string()), "{contents:?}");
 }
 
 #[test]
@@ -239,32 +196,16 @@ fn the_result_that_cowagent_adds_answers_its_call() {
         vec!["compact", &*file, "--schedule", "replay", "--at-call", "2"],
     ] {
         let out = format!("{}.json", args[0]);
-        let output = plimsoll(
-            here.path(),
-            &[&args[..], &["--policy", "cowagent", "-o", &out]].concat(),
-        );
-        assert!(
-            output.status.success(),
-            "{}{}",
-            stdout(&output),
-            stderr(&output)
-        );
+        let output =
+            plimsoll(here.path(), &[&args[..], &["--policy", "cowagent", "-o", &out]].concat());
+        assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
         let sent = messages(&here.path().join(out));
-        let shape = sent.iter().map(|m| {
-            (
-                text(&m["role"]),
-                m["tool_call_id"].as_str().unwrap_or_default(),
-            )
-        });
+        let shape =
+            sent.iter().map(|m| (text(&m["role"]), m["tool_call_id"].as_str().unwrap_or_default()));
         let shape: Vec<_> = shape.collect();
         let shape: Vec<_> = shape.iter().map(|(role, call)| (&**role, *call)).collect();
-        let expected = [
-            ("user", ""),
-            ("assistant", ""),
-            ("tool", "call_a"),
-            ("tool", "call_b"),
-            ("user", ""),
-        ];
+        let expected =
+            [("user", ""), ("assistant", ""), ("tool", "call_a"), ("tool", "call_b"), ("user", "")];
         assert_eq!(shape, expected, "{}", args[0]);
         assert!(text(&sent[2]["content"]).contains("Missing tool_result"));
     }
@@ -273,9 +214,7 @@ fn the_result_that_cowagent_adds_answers_its_call() {
 #[test]
 fn a_forced_compaction_acts_below_the_trigger_of_a_system() {
     let here = folder();
-    let file = samples()
-        .into_iter()
-        .find(|path| path.ends_with("slow-growth.jsonl"));
+    let file = samples().into_iter().find(|path| path.ends_with("slow-growth.jsonl"));
     let file = file.expect("the sample").to_string_lossy().into_owned();
     let forced = [
         "codex",

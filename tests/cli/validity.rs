@@ -27,21 +27,10 @@ fn the_page_and_the_coefficients_are_generated_from_the_table() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let table = project("assets/reread_items.csv.gz");
     let table = table.to_string_lossy();
-    let args = [
-        "evaluate",
-        &table,
-        "--validity",
-        "v.md",
-        "--fit",
-        "m.toml",
-        "--no-state",
-    ];
+    let args = ["evaluate", &table, "--validity", "v.md", "--fit", "m.toml", "--no-state"];
     let said = succeeds(home.path(), &args);
     assert!(said.contains("times as often"), "{said}");
-    for (written, kept) in [
-        ("v.md", "docs/validity.md"),
-        ("m.toml", "assets/reread_model.toml"),
-    ] {
+    for (written, kept) in [("v.md", "docs/validity.md"), ("m.toml", "assets/reread_model.toml")] {
         let written = fs::read_to_string(home.path().join(written)).expect("written");
         let kept = project(kept);
         if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -74,11 +63,7 @@ fn session(project: &str, id: u64) -> String {
     };
     let read = |file: u64, call: u64| {
         // The program attaches 9,000 tokens after the compaction and does not record them.
-        let (nth, unrecorded) = if call < 100 {
-            (call, 0)
-        } else {
-            (call - 100, 9_000)
-        };
+        let (nth, unrecorded) = if call < 100 { (call, 0) } else { (call - 100, 9_000) };
         let call = format!("toolu_{call}");
         let input = json!({"file_path": format!("{project}/src/f{file}.rs")});
         let content = json!([{"type": "tool_use", "id": call, "name": "Read", "input": input}]);
@@ -90,11 +75,7 @@ fn session(project: &str, id: u64) -> String {
         let result = json!([{"type": "tool_result", "tool_use_id": call, "content": text}]);
         (answer, json!({"role": "user", "content": result}))
     };
-    record(
-        "user",
-        json!({"role": "user", "content": "Read them."}),
-        json!({}),
-    );
+    record("user", json!({"role": "user", "content": "Read them."}), json!({}));
     for file in 0..8 {
         let (answer, result) = read(file, file);
         record("assistant", answer, json!({}));
@@ -137,31 +118,21 @@ fn own_sessions_give_items_by_person() {
         let args = ["evaluate", "sessions", "--items", name, "--no-state"];
         let said = succeeds(folder, &[&args[..], by].concat());
         // Of the eight files, three are read again.
-        assert!(
-            said.starts_with("These agents read 12 files again"),
-            "{said}"
-        );
+        assert!(said.starts_with("These agents read 12 files again"), "{said}");
         fs::read_to_string(folder.join(name)).expect("written")
     };
     let persons = |table: &str| {
         let rows = table.lines().skip(1);
-        let mut persons: Vec<String> = rows
-            .map(|row| row.split(',').nth(1).expect("a cell").to_owned())
-            .collect();
+        let mut persons: Vec<String> =
+            rows.map(|row| row.split(',').nth(1).expect("a cell").to_owned()).collect();
         persons.sort();
         persons.dedup();
         persons.len()
     };
     let table = rows(&[], "by-repository.csv");
     assert_eq!((table.lines().count(), persons(&table)), (1 + 4 * 8, 2));
-    assert_eq!(
-        persons(&rows(&["--by-person", "folder"], "by-folder.csv")),
-        1
-    );
-    let why = fails(
-        folder,
-        &["evaluate", "sessions", "--fit", "m.toml", "--no-state"],
-    );
+    assert_eq!(persons(&rows(&["--by-person", "folder"], "by-folder.csv")), 1);
+    let why = fails(folder, &["evaluate", "sessions", "--fit", "m.toml", "--no-state"]);
     assert!(
         why.contains(
             "too little to fit: compactions: 12 files read again by the agents of 2 persons"
@@ -169,22 +140,10 @@ fn own_sessions_give_items_by_person() {
         "{why}"
     );
     let by_session = ["--by-person", "session"];
-    let why = fails(
-        folder,
-        &[
-            &["evaluate", "sessions", "--items", "x.csv"][..],
-            &by_session,
-        ]
-        .concat(),
-    );
+    let why =
+        fails(folder, &[&["evaluate", "sessions", "--items", "x.csv"][..], &by_session].concat());
     assert!(why.contains("sessions have no columns"), "{why}");
-    let page = [
-        "evaluate",
-        "by-folder.csv",
-        "--validity",
-        "v.md",
-        "--no-state",
-    ];
+    let page = ["evaluate", "by-folder.csv", "--validity", "v.md", "--no-state"];
     succeeds(folder, &[&page[..], &by_session].concat());
     let page = fs::read_to_string(folder.join("v.md")).expect("written");
     assert!(page.contains("**Not judged**"), "{page}");
@@ -196,15 +155,10 @@ fn lanes_of_own_sessions_have_the_same_rereads_everywhere_and_by_own_coefficient
     let home = own_sessions();
     let folder = home.path();
     // Calls after the compaction report 9,000 tokens that nothing in the file explains.
-    let insights = succeeds(
-        folder,
-        &["diagnose", "sessions/s0.jsonl", "--json", "--no-state"],
-    );
+    let insights = succeeds(folder, &["diagnose", "sessions/s0.jsonl", "--json", "--no-state"]);
     let insights: Value = serde_json::from_str(&insights).expect("JSON");
     let insights = insights["insights"].as_array().expect("a list");
-    let unrecorded = insights
-        .iter()
-        .find(|insight| insight["kind"] == "unrecorded_content");
+    let unrecorded = insights.iter().find(|insight| insight["kind"] == "unrecorded_content");
     let unrecorded = unrecorded.expect("the content is named");
     assert_eq!(unrecorded["call"], 9, "{unrecorded}");
 
@@ -212,16 +166,11 @@ fn lanes_of_own_sessions_have_the_same_rereads_everywhere_and_by_own_coefficient
     let lanes = |command: &str| {
         let args = [command, "sessions/s0.jsonl", "--json", "--no-state"];
         let result: Value = serde_json::from_str(&succeeds(folder, &args)).expect("JSON");
-        let lanes = if command == "evaluate" {
-            &result["sessions"][0]["lanes"]
-        } else {
-            &result["lanes"]
-        };
+        let lanes =
+            if command == "evaluate" { &result["sessions"][0]["lanes"] } else { &result["lanes"] };
         let lanes = lanes.as_array().expect("a list").iter();
         let lanes = lanes.filter(|lane| lane["lane"] != "none");
-        lanes
-            .map(|lane| lane["expected_rereads"].clone())
-            .collect::<Vec<_>>()
+        lanes.map(|lane| lane["expected_rereads"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(lanes("evaluate"), lanes("replay"));
     let text = succeeds(folder, &["evaluate", "sessions/s0.jsonl", "--no-state"]);
@@ -232,26 +181,14 @@ fn lanes_of_own_sessions_have_the_same_rereads_everywhere_and_by_own_coefficient
     let certain = model.replacen("removed = [", "removed = [90.0, 0.0, 0.0, 0.0]\n# [", 1);
     fs::write(folder.join("certain.toml"), certain).expect("written");
     let files = |more: &[&str]| {
-        let args = [
-            "replay",
-            "sessions/s0.jsonl",
-            "--policy",
-            "recorded",
-            "--json",
-            "--no-state",
-        ];
+        let args = ["replay", "sessions/s0.jsonl", "--policy", "recorded", "--json", "--no-state"];
         let result = succeeds(folder, &[&args[..], more].concat());
         let result: Value = serde_json::from_str(&result).expect("JSON");
-        result["lanes"][0]["expected_rereads"]["files"]["value"]
-            .as_f64()
-            .expect("a number")
+        result["lanes"][0]["expected_rereads"]["files"]["value"].as_f64().expect("a number")
     };
     let (usual, certain) = (files(&[]), files(&["--risk-model", "certain.toml"]));
     assert!(usual < 4.0 && certain > 6.0, "{usual} {certain}");
     fs::write(folder.join("bad.toml"), "removed = 1").expect("written");
-    let why = fails(
-        folder,
-        &["replay", "sessions/s0.jsonl", "--risk-model", "bad.toml"],
-    );
+    let why = fails(folder, &["replay", "sessions/s0.jsonl", "--risk-model", "bad.toml"]);
     assert!(why.contains("bad.toml"), "{why}");
 }

@@ -16,11 +16,7 @@ pub(crate) struct Talk {
 }
 
 pub(crate) fn part(body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: 0,
-    }
+    Part { body, record: 0, block: 0 }
 }
 
 pub(crate) fn text(text: &str) -> Part {
@@ -31,37 +27,25 @@ impl Talk {
     /// Starts with a system prompt.
     pub(crate) fn new() -> Self {
         let system = Draft::new(Role::System, vec![text("You are a careful agent.")]);
-        Self {
-            drafts: vec![system],
-            compaction: None,
-        }
+        Self { drafts: vec![system], compaction: None }
     }
 
     /// Adds a turn: a request, then calls, each with a result of `words` words.
     pub(crate) fn turn(&mut self, calls: usize, words: usize) -> &mut Self {
         let number = self.drafts.len();
-        self.drafts.push(Draft::new(
-            Role::User,
-            vec![text(&format!("Please do task {number}."))],
-        ));
+        self.drafts.push(Draft::new(Role::User, vec![text(&format!("Please do task {number}."))]));
         for idx in 0..calls {
             self.call(&format!("call_{number}_{idx}"), words);
         }
-        self.drafts
-            .push(Draft::new(Role::Assistant, vec![text("That is done.")]));
+        self.drafts.push(Draft::new(Role::Assistant, vec![text("That is done.")]));
         self
     }
 
     /// Adds a call and its result.
     pub(crate) fn call(&mut self, id: &str, words: usize) -> &mut Self {
         let arguments = format!("{{\"path\":\"src/{id}.rs\"}}").into();
-        let call = Body::ToolCall {
-            call: id.into(),
-            tool: "read".into(),
-            arguments,
-        };
-        self.drafts
-            .push(Draft::new(Role::Assistant, vec![part(call)]));
+        let call = Body::ToolCall { call: id.into(), tool: "read".into(), arguments };
+        self.drafts.push(Draft::new(Role::Assistant, vec![part(call)]));
         let content = "line ".repeat(words);
         let result = Body::ToolResult {
             call: id.into(),
@@ -101,11 +85,8 @@ impl Talk {
     }
 
     pub(crate) fn session(&self) -> Session {
-        let source = Source {
-            name: "talk".to_owned(),
-            format: "openai_chat",
-            bytes: Vec::new().into(),
-        };
+        let source =
+            Source { name: "talk".to_owned(), format: "openai_chat", bytes: Vec::new().into() };
         let mut builder = SessionBuilder::new(source);
         builder.default_vendor(ModelVendor::OpenAi);
         for (idx, draft) in self.drafts.iter().enumerate() {
@@ -149,22 +130,10 @@ pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), Stri
     };
     let in_context = || context.entries.iter().filter_map(parts).flatten();
     let calls: HashSet<_> = in_context()
-        .filter_map(|p| {
-            if let Body::ToolCall { call, .. } = &p.body {
-                Some(call)
-            } else {
-                None
-            }
-        })
+        .filter_map(|p| if let Body::ToolCall { call, .. } = &p.body { Some(call) } else { None })
         .collect();
     let results: HashSet<_> = in_context()
-        .filter_map(|p| {
-            if let Body::ToolResult { call, .. } = &p.body {
-                Some(call)
-            } else {
-                None
-            }
-        })
+        .filter_map(|p| if let Body::ToolResult { call, .. } = &p.body { Some(call) } else { None })
         .collect();
     let orphans: Vec<_> = results.difference(&calls).collect();
     // Only the newest call may still wait for its result.
@@ -172,23 +141,13 @@ pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), Stri
     if orphans.is_empty() && waiting <= 1 {
         return Ok(());
     }
-    Err(format!(
-        "results without their call: {orphans:?}; {waiting} calls without their result"
-    ))
+    Err(format!("results without their call: {orphans:?}; {waiting} calls without their result"))
 }
 
 /// Returns the events as text, for failed assertions.
 pub(crate) fn event_words(outcome: &Outcome) -> String {
     let words = |e: &plimsoll::engine::Event| {
-        format!(
-            "{} at {}: {} -> {}",
-            e.action, e.call, e.before.0, e.after.0
-        )
+        format!("{} at {}: {} -> {}", e.action, e.call, e.before.0, e.after.0)
     };
-    outcome
-        .events
-        .iter()
-        .map(words)
-        .collect::<Vec<_>>()
-        .join("; ")
+    outcome.events.iter().map(words).collect::<Vec<_>>().join("; ")
 }

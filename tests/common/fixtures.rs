@@ -55,20 +55,14 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Parses a file.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Parsed, String> {
-    let parsed = formats::parse(&Input {
-        name: name.to_owned(),
-        bytes: bytes.to_vec().into(),
-    });
+    let parsed = formats::parse(&Input { name: name.to_owned(), bytes: bytes.to_vec().into() });
     parsed.map_err(|error| error.to_string())
 }
 
 /// Makes a managed conversation that keeps every message.
 pub(crate) fn all_kept(session: &Session) -> Managed {
     let kept = |message| ManagedEntry::Kept { message };
-    Managed {
-        entries: (0..session.messages.len()).map(kept).collect(),
-        ..Managed::default()
-    }
+    Managed { entries: (0..session.messages.len()).map(kept).collect(), ..Managed::default() }
 }
 
 /// Returns the content of every part with the role of its message.

@@ -5,13 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Variables that name folders of the user who runs the tests.
-const FOLDER_VARIABLES: [&str; 5] = [
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "CODEX_HOME",
-    "CLAUDE_CONFIG_DIR",
-];
+const FOLDER_VARIABLES: [&str; 5] =
+    ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"];
 
 /// Runs the program.
 pub(crate) fn plimsoll(folder: &Path, args: &[&str]) -> Output {
@@ -26,10 +21,6 @@ pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     }
     // Text is wrapped to it.
     command.env_remove("COLUMNS");
-    command
-        .args(args)
-        .current_dir(folder)
-        .env("HOME", folder)
-        .stdin(Stdio::null());
+    command.args(args).current_dir(folder).env("HOME", folder).stdin(Stdio::null());
     command
 }

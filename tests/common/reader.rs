@@ -20,9 +20,7 @@ pub(crate) fn metrics_session(calls: usize) -> Vec<u8> {
     messages.push(json!({"role": "assistant", "content": "Done."}));
     let tool =
         json!({"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}});
-    json!({"tools": [tool], "messages": messages})
-        .to_string()
-        .into_bytes()
+    json!({"tools": [tool], "messages": messages}).to_string().into_bytes()
 }
 
 /// Returns the metrics in a text.
@@ -30,9 +28,7 @@ fn metrics(text: &str) -> Vec<(&str, &str)> {
     let found = text.match_indices("metric_").filter_map(|(at, _)| {
         let (name, rest) = text[at..].split_once(" = ")?;
         let is_name = name["metric_".len()..].bytes().all(|b| b.is_ascii_digit());
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         (is_name && end > 0).then(|| (name, &rest[..end]))
     });
     found.collect()
@@ -61,14 +57,10 @@ pub(crate) fn read(request: &Value, guess: &str) -> String {
     let name = last.split('`').nth(1).expect("the question names a metric");
     let option = |letter: &str| {
         let mut lines = last.lines();
-        lines
-            .find_map(|line| line.strip_prefix(letter))
-            .expect("an option")
+        lines.find_map(|line| line.strip_prefix(letter)).expect("an option")
     };
     let context = before.join("\n");
-    let known = metrics(&context)
-        .into_iter()
-        .find(|(other, _)| *other == name);
+    let known = metrics(&context).into_iter().find(|(other, _)| *other == name);
     match known {
         Some((_, value)) if value == option("A: ") => "A".to_owned(),
         Some((_, value)) if value == option("B: ") => "The answer is **B**.".to_owned(),

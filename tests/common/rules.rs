@@ -23,27 +23,12 @@ pub(crate) fn keeps_the_rules(session: &Session) {
     for call in &session.calls {
         assert!(call.context_end >= end && call.context_end <= session.messages.len());
         end = call.context_end;
-        assert!(
-            (1..=session.turns).contains(&call.turn),
-            "turn {}",
-            call.turn
-        );
+        assert!((1..=session.turns).contains(&call.turn), "turn {}", call.turn);
         assert!(call.model.is_none_or(|model| model < session.models.len()));
-        let counts = call.usage.map(|u| {
-            [
-                Some(u.input),
-                u.cache_read,
-                u.cache_write,
-                u.output,
-                u.reasoning,
-            ]
-        });
+        let counts =
+            call.usage.map(|u| [Some(u.input), u.cache_read, u.cache_write, u.output, u.reasoning]);
         let counts = counts.into_iter().flatten().flatten().chain(call.window);
-        assert!(
-            counts
-                .into_iter()
-                .all(|tokens| tokens <= Tokens(100_000_000))
-        );
+        assert!(counts.into_iter().all(|tokens| tokens <= Tokens(100_000_000)));
         assert!(call.time.is_none_or(|time| time.0 >= 0));
     }
     for compaction in &session.compactions {
@@ -51,11 +36,6 @@ pub(crate) fn keeps_the_rules(session: &Session) {
         assert!(compaction.call <= session.calls.len());
         assert!(compaction.kept.iter().all(|m| *m < session.messages.len()));
         let counts = [compaction.tokens_before, compaction.tokens_after];
-        assert!(
-            counts
-                .into_iter()
-                .flatten()
-                .all(|t| t <= Tokens(100_000_000))
-        );
+        assert!(counts.into_iter().flatten().all(|t| t <= Tokens(100_000_000)));
     }
 }

@@ -34,11 +34,8 @@ fn element(text: &str) -> Option<(Element, &str)> {
         None => (head, false),
     };
     let (name, attributes) = head.split_once(' ').unwrap_or((head, ""));
-    let mut found = Element {
-        name: name.to_owned(),
-        attributes: pairs(attributes)?,
-        ..Element::default()
-    };
+    let mut found =
+        Element { name: name.to_owned(), attributes: pairs(attributes)?, ..Element::default() };
     if is_empty {
         return Some((found, rest));
     }
@@ -72,19 +69,12 @@ fn pairs(mut text: &str) -> Option<Vec<(String, String)>> {
 
 /// Replaces the five escapes of a text. Returns `None` for any other escape, or a character that XML does not allow.
 fn unescaped(text: &str) -> Option<String> {
-    const ESCAPES: [(&str, char); 5] = [
-        ("amp;", '&'),
-        ("lt;", '<'),
-        ("gt;", '>'),
-        ("quot;", '"'),
-        ("apos;", '\''),
-    ];
+    const ESCAPES: [(&str, char); 5] =
+        [("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')];
     let mut parts = text.split('&');
     let mut plain = parts.next()?.to_owned();
     for part in parts {
-        let (escape, c) = ESCAPES
-            .iter()
-            .find(|(escape, _)| part.starts_with(escape))?;
+        let (escape, c) = ESCAPES.iter().find(|(escape, _)| part.starts_with(escape))?;
         plain.push(*c);
         plain.push_str(&part[escape.len()..]);
     }

@@ -19,86 +19,30 @@ struct Model {
 }
 
 const MODELS: [Model; 4] = [
-    Model {
-        window: 200_000,
-        max_output: 64_000,
-        input_limit: 0,
-    },
-    Model {
-        window: 272_000,
-        max_output: 128_000,
-        input_limit: 272_000,
-    },
-    Model {
-        window: 32_768,
-        max_output: 8_192,
-        input_limit: 0,
-    },
-    Model {
-        window: 1_000_000,
-        max_output: 64_000,
-        input_limit: 0,
-    },
+    Model { window: 200_000, max_output: 64_000, input_limit: 0 },
+    Model { window: 272_000, max_output: 128_000, input_limit: 272_000 },
+    Model { window: 32_768, max_output: 8_192, input_limit: 0 },
+    Model { window: 1_000_000, max_output: 64_000, input_limit: 0 },
 ];
 
 /// A preset, the count that its trigger uses, and by model the first value at which it acts, derived from
 /// each system's source.
 const TRIGGERS: [(&str, Looks, [u64; 4]); 12] = [
-    (
-        "opencode",
-        Looks::LastTotal,
-        [168_000, 252_000, 24_576, 968_000],
-    ),
+    ("opencode", Looks::LastTotal, [168_000, 252_000, 24_576, 968_000]),
     // It estimates the request from its JSON and acts above the limit.
-    (
-        "opencode-v2",
-        Looks::Used,
-        [136_001, 144_001, 12_769, 936_001],
-    ),
+    ("opencode-v2", Looks::Used, [136_001, 144_001, 12_769, 936_001]),
     // It estimates new results from their JSON.
-    (
-        "codex",
-        Looks::AfterTools,
-        [180_000, 244_800, 29_491, 900_000],
-    ),
-    (
-        "codex-remote",
-        Looks::LastTotal,
-        [180_000, 244_800, 29_492, 900_000],
-    ),
-    (
-        "claude-code",
-        Looks::Used,
-        [167_000, 239_000, 11_576, 967_000],
-    ),
-    (
-        "gemini-cli",
-        Looks::LastInput,
-        [100_000, 136_000, 16_384, 500_000],
-    ),
-    (
-        "goose",
-        Looks::LastTotal,
-        [160_001, 217_601, 26_215, 800_001],
-    ),
+    ("codex", Looks::AfterTools, [180_000, 244_800, 29_491, 900_000]),
+    ("codex-remote", Looks::LastTotal, [180_000, 244_800, 29_492, 900_000]),
+    ("claude-code", Looks::Used, [167_000, 239_000, 11_576, 967_000]),
+    ("gemini-cli", Looks::LastInput, [100_000, 136_000, 16_384, 500_000]),
+    ("goose", Looks::LastTotal, [160_001, 217_601, 26_215, 800_001]),
     ("cline", Looks::Used, [162_000, 244_800, 26_543, 810_000]),
-    (
-        "cline-legacy",
-        Looks::LastTotal,
-        [160_000, 232_000, 26_215, 960_000],
-    ),
+    ("cline-legacy", Looks::LastTotal, [160_000, 232_000, 26_215, 960_000]),
     // The newest results are added; the answer is at most a fifth of the window.
-    (
-        "roo-code",
-        Looks::AfterTools,
-        [171_809, 236_609, 22_938, 891_809],
-    ),
+    ("roo-code", Looks::AfterTools, [171_809, 236_609, 22_938, 891_809]),
     ("pi", Looks::LastTotal, [183_617, 255_617, 16_385, 983_617]),
-    (
-        "anthropic-compaction",
-        Looks::Used,
-        [150_000, 150_000, 150_000, 150_000],
-    ),
+    ("anthropic-compaction", Looks::Used, [150_000, 150_000, 150_000, 150_000]),
 ];
 
 /// The count that a trigger uses.
@@ -185,9 +129,7 @@ fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     ] {
         // Roo Code uses its own 8,192 if a profile sets nothing.
         if policy.knob(name).is_some() && policy.name != "roo-code" {
-            policy
-                .set(&mut values, name, f64::from(value))
-                .expect("in range");
+            policy.set(&mut values, name, f64::from(value)).expect("in range");
         }
     }
     values
@@ -225,11 +167,7 @@ fn every_agent_acts_exactly_at_its_trigger() {
             // Beyond the window the call is rejected first, which another stage handles.
             let below = events(name, looks, model, at - 1);
             let planned = |e: &&Event| !e.stage.ends_with("refused");
-            assert_eq!(
-                below.iter().filter(planned).count(),
-                0,
-                "{place}: {below:?}"
-            );
+            assert_eq!(below.iter().filter(planned).count(), 0, "{place}: {below:?}");
             let found = events(name, looks, model, at);
             let event = found.iter().filter(planned).find(acts);
             let event = event.unwrap_or_else(|| panic!("{place}: {found:?}"));
@@ -253,14 +191,8 @@ fn a_system_without_a_limit_has_no_believed_fill() {
         for (value, has_limit) in [(0.0, false), (on, true)] {
             policy.set(&mut settings, limit, value).expect("in range");
             let outcome = simulate(&case, &policy, &settings, None);
-            let believed = outcome
-                .samples
-                .iter()
-                .map(|sample| sample.believed.is_some());
-            assert!(
-                believed.clone().all(|is_some| is_some == has_limit),
-                "{name}, {value}"
-            );
+            let believed = outcome.samples.iter().map(|sample| sample.believed.is_some());
+            assert!(believed.clone().all(|is_some| is_some == has_limit), "{name}, {value}");
         }
     }
 }
@@ -273,29 +205,12 @@ fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
     let policy = policy("anthropic");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let first = outcome.events.first().expect("it acts");
-    assert!(
-        first
-            .cause
-            .value("sent")
-            .is_some_and(|sent| sent > 100_000.0)
-    );
+    assert!(first.cause.value("sent").is_some_and(|sent| sent > 100_000.0));
     // From then on every call adds one result, and the oldest of four is cleared.
     let calls: Vec<_> = outcome.events.iter().map(|e| e.call).collect();
-    assert!(
-        calls.windows(2).all(|pair| pair[1] == pair[0] + 1),
-        "{calls:?}"
-    );
-    assert_eq!(
-        outcome
-            .events
-            .last()
-            .map(plimsoll::engine::Event::n_messages),
-        Some(1)
-    );
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    assert!(calls.windows(2).all(|pair| pair[1] == pair[0] + 1), "{calls:?}");
+    assert_eq!(outcome.events.last().map(plimsoll::engine::Event::n_messages), Some(1));
+    outcome.context.check(&case).expect("the account is complete");
 }
 
 #[test]
@@ -305,34 +220,18 @@ fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
     let case = case(&talk, 6_000);
     let policy = policy("codex");
     let mut values = policy.defaults();
-    policy
-        .set(&mut values, "summary_max_tokens", 500.0)
-        .expect("in range");
+    policy.set(&mut values, "summary_max_tokens", 500.0).expect("in range");
     let outcome = simulate(&case, &policy, &values, Some(4));
     let event = outcome.events.last().expect("it acts");
     assert_eq!(event.stage, "compact");
-    let written = outcome
-        .context
-        .entries
-        .iter()
-        .position(|e| e.message().is_none());
-    let kept: Vec<_> = outcome
-        .context
-        .entries
-        .iter()
-        .filter_map(plimsoll::engine::Entry::message)
-        .collect();
+    let written = outcome.context.entries.iter().position(|e| e.message().is_none());
+    let kept: Vec<_> =
+        outcome.context.entries.iter().filter_map(plimsoll::engine::Entry::message).collect();
     let role = |m: &u32| case.session.messages[*m as usize].role;
     let roles: Vec<_> = kept.iter().map(role).collect();
-    assert!(
-        roles.iter().all(|r| matches!(r, Role::System | Role::User)),
-        "{roles:?}"
-    );
+    assert!(roles.iter().all(|r| matches!(r, Role::System | Role::User)), "{roles:?}");
     assert_eq!(written, Some(outcome.context.entries.len() - 1));
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    outcome.context.check(&case).expect("the account is complete");
 }
 
 #[test]
@@ -345,10 +244,7 @@ fn gemini_does_not_summarize_one_long_turn() {
     // Only the guard reports that the request will not fit, as Gemini CLI does before it sends it.
     let is_guard = |event: &Event| event.stage == "guard" && event.effect == Effect::Logged;
     let events = &outcome.events;
-    assert!(
-        !events.is_empty() && events.iter().all(is_guard),
-        "{events:?}"
-    );
+    assert!(!events.is_empty() && events.iter().all(is_guard), "{events:?}");
     assert_eq!(outcome.compactions, 0);
     assert!(outcome.peak_share().0 > 1.0);
 }
@@ -372,18 +268,13 @@ fn opencodes_second_engine_replaces_the_whole_history_with_one_message() {
     for talk in [one, more] {
         let case = case(&talk, 12_000);
         let outcome = simulate(&case, &policy, &values, None);
-        outcome
-            .context
-            .check(&case)
-            .expect("the account is complete");
+        outcome.context.check(&case).expect("the account is complete");
         let first = outcome.events.first().expect("it acts");
         assert_eq!(first.stage, "compact");
         let then = simulate(&case, &policy, &values, Some(first.call));
         let entries = then.context.entries.iter();
         let kept = entries.filter_map(plimsoll::engine::Entry::message);
-        let roles: Vec<_> = kept
-            .map(|m| case.session.messages[m as usize].role)
-            .collect();
+        let roles: Vec<_> = kept.map(|m| case.session.messages[m as usize].role).collect();
         assert!(roles.iter().all(|role| *role == Role::System), "{roles:?}");
         assert_eq!(then.context.entries.len(), roles.len() + 1);
     }
@@ -399,24 +290,15 @@ fn claude_code_writes_long_results_to_files_and_names_them() {
     assert_eq!(outcome.events.len(), 2);
     let file = &outcome.events[0].files[0];
     assert_eq!(file.n_bytes(), Some(100_000));
-    let marker = outcome
-        .context
-        .markers
-        .iter()
-        .find(|m| m.text.contains(&file.name));
+    let marker = outcome.context.markers.iter().find(|m| m.text.contains(&file.name));
     assert!(marker.is_some_and(|m| m.text.contains("98000 more characters")));
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    outcome.context.check(&case).expect("the account is complete");
 }
 
 /// Returns the presets from `claude-code` on: all except generic ones and the five systems with case files of functions.
 fn agents() -> impl Iterator<Item = Policy> {
     let start = PRESETS.iter().position(|p| p.name == "claude-code");
-    PRESETS[start.expect("it is bundled")..]
-        .iter()
-        .map(|p| policy(p.name))
+    PRESETS[start.expect("it is bundled")..].iter().map(|p| policy(p.name))
 }
 
 #[test]

@@ -25,11 +25,7 @@ fn compare(a: &Case, b: &Case) -> Comparison {
 fn said(texts: &[&str]) -> Talk {
     let mut talk = Talk::new();
     for (idx, said) in texts.iter().enumerate() {
-        let role = if idx % 2 == 0 {
-            Role::User
-        } else {
-            Role::Assistant
-        };
+        let role = if idx % 2 == 0 { Role::User } else { Role::Assistant };
         talk.message(role, vec![text(said)]);
     }
     talk
@@ -49,10 +45,7 @@ fn equal_sessions_differ_in_nothing() {
     assert_eq!(found.messages.same_start, case.session.messages.len());
     assert!(found.facts.only.iter().all(Vec::is_empty));
     assert!(found.facts.shared > 0);
-    for figure in figures(&found.sessions)
-        .iter()
-        .chain(&composition(&found.sessions))
-    {
+    for figure in figures(&found.sessions).iter().chain(&composition(&found.sessions)) {
         assert!(figure.difference().is_none_or(|d| d == 0.0), "{figure:?}");
     }
     assert_eq!(found.tools.len(), 1);
@@ -73,10 +66,7 @@ fn messages_match_by_content_each_at_most_once() {
 
 #[test]
 fn a_message_that_moved_is_in_both_sessions() {
-    let found = matches(
-        &said(&["one", "x", "two", "y"]),
-        &said(&["two", "y", "one", "x"]),
-    );
+    let found = matches(&said(&["one", "x", "two", "y"]), &said(&["two", "y", "one", "x"]));
     assert_eq!(found.only, [Vec::<u32>::new(), Vec::new()]);
     assert_eq!(found.same, [[0, 0], [1, 3], [2, 4], [3, 1], [4, 2]]);
 }
@@ -106,30 +96,18 @@ fn tools_and_facts_of_one_session_are_listed() {
             arguments: format!("{{\"path\":\"{path}\"}}").into(),
         })
     };
-    let (mut a, mut b) = (
-        said(&["Never push to main."]),
-        said(&["Never push to main."]),
-    );
+    let (mut a, mut b) = (said(&["Never push to main."]), said(&["Never push to main."]));
     a.message(Role::Assistant, vec![call("read", "src/first.rs")]);
     b.message(Role::Assistant, vec![call("open", "src/second.rs")]);
     let (a, b) = (case(&a, 100_000), case(&b, 100_000));
     let found = compare(&a, &b);
     let files = found.facts.only.map(|facts| {
         assert!(facts.iter().all(|fact| fact.kind == FactKind::File));
-        facts
-            .iter()
-            .map(|fact| fact.text.to_string())
-            .collect::<Vec<_>>()
+        facts.iter().map(|fact| fact.text.to_string()).collect::<Vec<_>>()
     });
     assert_eq!(files, [["src/first.rs"], ["src/second.rs"]]);
-    let tools = found
-        .tools
-        .iter()
-        .map(|mix| (&*mix.tool, mix.uses.map(|u| u.calls)));
-    assert_eq!(
-        tools.collect::<Vec<_>>(),
-        [("open", [0, 1]), ("read", [1, 0])]
-    );
+    let tools = found.tools.iter().map(|mix| (&*mix.tool, mix.uses.map(|u| u.calls)));
+    assert_eq!(tools.collect::<Vec<_>>(), [("open", [0, 1]), ("read", [1, 0])]);
 }
 
 #[test]
@@ -141,10 +119,6 @@ fn sessions_of_ten_thousand_messages_are_compared_in_less_than_a_second() {
     assert_eq!(a.session.messages.len(), 20 * turns + 1);
     let since = Instant::now();
     let found = compare(&a, &b);
-    assert!(
-        since.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
     assert_eq!(found.messages.changed.len(), 9 * turns);
 }

@@ -136,14 +136,8 @@ fn the_modelled_cache_holds_the_previous_prompt_until_it_expires() {
     let reads: Vec<u64> = cost.calls.iter().map(|call| call.read.0).collect();
     assert_eq!(reads, [0, 10_000, 0, 0]);
     // 39,000 - 10,000 - 2,000 + ... written: 10,000 + 2,000 + 15,000 at 3.75 and 16,000 at 6.25.
-    close(
-        total(&cost),
-        0.003 + 27_000.0 * 3.75e-6 + 16_000.0 * 6.25e-6,
-    );
-    let long = Billing {
-        lifetime: Some(Lifetime::Long),
-        ..Billing::at(Prices::bundled())
-    };
+    close(total(&cost), 0.003 + 27_000.0 * 3.75e-6 + 16_000.0 * 6.25e-6);
+    let long = Billing { lifetime: Some(Lifetime::Long), ..Billing::at(Prices::bundled()) };
     let cost = price_lane(&Bills::new(&case, long), &really);
     let reads: Vec<u64> = cost.calls.iter().map(|call| call.read.0).collect();
     assert_eq!(reads, [0, 10_000, 12_000, 0]);
@@ -172,11 +166,7 @@ fn reads_after_long_pauses_show_the_longer_lifetime() {
 
 #[test]
 fn openai_caches_in_steps_of_128_tokens_and_long_prompts_cost_more() {
-    let calls = [
-        (0, 1_023, 0, 0, 0),
-        (1, 5_000, 0, 0, 0),
-        (2, 300_000, 0, 0, 10),
-    ];
+    let calls = [(0, 1_023, 0, 0, 0), (1, 5_000, 0, 0, 0), (2, 300_000, 0, 0, 10)];
     let case = case(session(&calls, |_| "gpt-5.4"));
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let cost = price_lane(&bills, &recorded(&case, Tokens(32_000), None));
@@ -195,21 +185,14 @@ fn an_unknown_model_has_no_cost() {
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let cost = price_recorded(&bills, &really);
     assert_eq!((cost.total(), cost.unpriced), (None, 1));
-    let billing = Billing {
-        model: Some(CLAUDE),
-        ..Billing::at(Prices::bundled())
-    };
+    let billing = Billing { model: Some(CLAUDE), ..Billing::at(Prices::bundled()) };
     let cost = price_recorded(&Bills::new(&case, billing), &really);
     close(total(&cost), 0.03);
 }
 
 #[test]
 fn a_call_without_usage_among_calls_with_usage_is_estimated_in_every_lane() {
-    let calls = [
-        (0, 10_000, 0, 0, 0),
-        (1, 0, 0, 0, 0),
-        (2, 12_000, 9_000, 0, 0),
-    ];
+    let calls = [(0, 10_000, 0, 0, 0), (1, 0, 0, 0, 0), (2, 12_000, 9_000, 0, 0)];
     let mut session = session(&calls, |_| CLAUDE);
     session.calls[1].usage = None;
     let case = case(session);
@@ -227,10 +210,7 @@ fn a_call_without_usage_among_calls_with_usage_is_estimated_in_every_lane() {
     close(usd(0), 0.03);
     close(usd(2), 0.009 + 0.0027);
     let estimated = cost.calls[1];
-    assert_eq!(
-        estimated.read + estimated.written + estimated.uncached,
-        really.samples[1].tokens
-    );
+    assert_eq!(estimated.read + estimated.written + estimated.uncached, really.samples[1].tokens);
     let none = presets::by_name("none").expect("bundled");
     let outcome = simulate(&case, &none, &none.defaults(), None);
     let cost = price_lane(&bills, &outcome);
@@ -248,10 +228,7 @@ fn the_audit_finds_cache_misses_with_their_cause() {
     calls[2].2 = 0;
     calls[4].2 = 20_000;
     calls[5].2 = 46_000;
-    let mut session = session(
-        &calls,
-        |idx| if idx < 4 { CLAUDE } else { "claude-opus-4-5" },
-    );
+    let mut session = session(&calls, |idx| if idx < 4 { CLAUDE } else { "claude-opus-4-5" });
     for call in &mut session.calls {
         call.turn = 1;
     }
@@ -259,21 +236,12 @@ fn the_audit_finds_cache_misses_with_their_cause() {
     let bills = Bills::new(&case, Billing::at(Prices::bundled()));
     let found = audit(&case, &bills, &recorded(&case, Tokens(32_000), None)).expect("counted");
     assert_eq!(found.calls.len(), 6);
-    assert_eq!(
-        (found.predicted, found.recorded),
-        (Tokens(150_000), Tokens(166_000))
-    );
-    let causes: Vec<_> = found
-        .breaks
-        .iter()
-        .map(|b| (b.cause, b.calls, b.first, b.tokens))
-        .collect();
+    assert_eq!((found.predicted, found.recorded), (Tokens(150_000), Tokens(166_000)));
+    let causes: Vec<_> =
+        found.breaks.iter().map(|b| (b.cause, b.calls, b.first, b.tokens)).collect();
     assert_eq!(
         causes,
-        [
-            (Cause::Gap, 1, 2, Tokens(50_000)),
-            (Cause::ModelChange, 1, 4, Tokens(30_000))
-        ]
+        [(Cause::Gap, 1, 2, Tokens(50_000)), (Cause::ModelChange, 1, 4, Tokens(30_000))]
     );
     // Sonnet: 50,000 x (3 - 0.30). The call reports that it wrote nothing to the cache, so it paid the input price.
     close(found.breaks[0].usd.expect("known").0, 0.135);
@@ -298,12 +266,7 @@ fn a_cache_miss_names_a_changed_effort_or_an_aborted_call() {
     let causes: Vec<_> = found.calls.iter().map(|call| call.cause).collect();
     assert_eq!(
         causes[2..],
-        [
-            Some(Cause::EffortChange),
-            Some(Cause::Abort),
-            None,
-            Some(Cause::Unexplained)
-        ]
+        [Some(Cause::EffortChange), Some(Cause::Abort), None, Some(Cause::Unexplained)]
     );
 }
 
@@ -323,20 +286,13 @@ fn readers_note_efforts_and_aborted_calls() {
 {"type":"user.message","data":{"content":"Thanks"},"id":"e","timestamp":"2026-01-02T00:00:04.000Z","parentId":"d"}
 "#;
     for (format, text, effort) in [("pi", pi, Some("high")), ("copilot_cli", copilot, None)] {
-        let input = Input {
-            name: "s.jsonl".to_owned(),
-            bytes: text.as_bytes().to_vec().into(),
-        };
+        let input = Input { name: "s.jsonl".to_owned(), bytes: text.as_bytes().to_vec().into() };
         let session = formats::parse(&input).expect(format).sessions.remove(0);
         assert_eq!(session.source.format, format);
         let [call] = &session.calls[..] else {
             panic!("{format}: {:?}", session.calls);
         };
-        assert_eq!(
-            (call.effort.as_deref(), call.is_after_abort),
-            (effort, true),
-            "{format}"
-        );
+        assert_eq!((call.effort.as_deref(), call.is_after_abort), (effort, true), "{format}");
     }
 }
 
@@ -366,10 +322,7 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
     let cost = price_lane(&Bills::new(&case, Billing::at(Prices::bundled())), &outcome);
     let (call, before) = (&cost.calls[event.call], &outcome.samples[event.call - 1]);
     // The prefix before the first cleared result is read from the cache; everything after it is written again.
-    assert!(
-        call.read > Tokens::ZERO && call.read < before.tokens,
-        "{call:?}"
-    );
+    assert!(call.read > Tokens::ZERO && call.read < before.tokens, "{call:?}");
     assert_eq!(call.read + call.written, outcome.samples[event.call].tokens);
     let quiet = &cost.calls[event.call - 1];
     assert_eq!(quiet.read, outcome.samples[event.call - 2].tokens);
@@ -380,10 +333,7 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
     let rewritten = before.tokens - call.read - even[0].removed;
     assert_eq!(even[0].rewritten, rewritten);
     close(even[0].once.expect("known").0, rewritten.0 as f64 * 3.45e-6);
-    close(
-        even[0].per_call.expect("known").0,
-        even[0].removed.0 as f64 * 0.3e-6,
-    );
+    close(even[0].per_call.expect("known").0, even[0].removed.0 as f64 * 0.3e-6);
 }
 
 #[test]
@@ -405,14 +355,7 @@ fn entries(context: &Context) -> Vec<(Option<u32>, u32, Option<&str>, u32)> {
     context
         .entries
         .iter()
-        .map(|entry| {
-            (
-                entry.message(),
-                entry.tokens,
-                written(entry),
-                stand_in(entry),
-            )
-        })
+        .map(|entry| (entry.message(), entry.tokens, written(entry), stand_in(entry)))
         .collect()
 }
 
@@ -434,9 +377,7 @@ fn written(entry: &Entry) -> Option<&str> {
 fn shared(before: &Context, after: &Context) -> Tokens {
     let (was, is) = (entries(before), entries(after));
     let same = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
-    let tokens = after.entries[..same]
-        .iter()
-        .map(|entry| Tokens::from(entry.tokens));
+    let tokens = after.entries[..same].iter().map(|entry| Tokens::from(entry.tokens));
     after.overhead + tokens.sum()
 }
 
@@ -471,28 +412,16 @@ fn summaries_and_rejected_tries_are_priced_separately() {
     let (sent, received) = (outcome.summaries.sent, outcome.summaries.received);
     assert!(outcome.summaries.requests > 0);
     assert_eq!(cost.summaries.tokens, sent + received);
-    close(
-        cost.summaries.usd.0,
-        sent.0 as f64 * 3e-6 + received.0 as f64 * 15e-6,
-    );
+    close(cost.summaries.usd.0, sent.0 as f64 * 3e-6 + received.0 as f64 * 15e-6);
 
     let none = presets::by_name("none").expect("bundled");
     let outcome = simulate(&case, &none, &none.defaults(), None);
     assert!(outcome.tokens_rejected > Tokens::ZERO);
     let free = price_lane(&Bills::new(&case, billing), &outcome);
-    assert_eq!(
-        (free.rejected.tokens, free.rejected.usd),
-        (outcome.tokens_rejected, Usd::ZERO)
-    );
-    let billing = Billing {
-        bills_rejected: true,
-        ..billing
-    };
+    assert_eq!((free.rejected.tokens, free.rejected.usd), (outcome.tokens_rejected, Usd::ZERO));
+    let billing = Billing { bills_rejected: true, ..billing };
     let billed = price_lane(&Bills::new(&case, billing), &outcome);
-    close(
-        billed.rejected.usd.0,
-        outcome.tokens_rejected.0 as f64 * 3e-6,
-    );
+    close(billed.rejected.usd.0, outcome.tokens_rejected.0 as f64 * 3e-6);
 }
 
 #[test]

@@ -6,20 +6,11 @@ use plimsoll::session::{Body, Role};
 use plimsoll::units::Tokens;
 
 fn call(id: &str, tool: &str, arguments: &str) -> plimsoll::session::Part {
-    part(Body::ToolCall {
-        call: id.into(),
-        tool: tool.into(),
-        arguments: arguments.into(),
-    })
+    part(Body::ToolCall { call: id.into(), tool: tool.into(), arguments: arguments.into() })
 }
 
 fn result(id: &str, is_error: bool, content: &str) -> plimsoll::session::Part {
-    part(Body::ToolResult {
-        call: id.into(),
-        tool: "".into(),
-        is_error,
-        text: content.into(),
-    })
+    part(Body::ToolResult { call: id.into(), tool: "".into(), is_error, text: content.into() })
 }
 
 fn story() -> Case {
@@ -34,10 +25,7 @@ fn story() -> Case {
         Role::Assistant,
         vec![call("1", "Read", r#"{"file_path":"src/ledger/money.py"}"#)],
     );
-    talk.message(
-        Role::Tool,
-        vec![result("1", false, "def parse_amount(raw): ...")],
-    );
+    talk.message(Role::Tool, vec![result("1", false, "def parse_amount(raw): ...")]);
     talk.message(Role::Assistant, vec![call("2", "TodoWrite", r#"{"todos":[{"content":"Round halves to even","status":"completed"},{"content":"Fix the report","status":"in_progress"}]}"#)]);
     talk.message(Role::Tool, vec![result("2", false, "ok")]);
     talk.message(
@@ -51,11 +39,7 @@ fn story() -> Case {
     talk.message(Role::Tool, vec![result("3", false, "edited")]);
     talk.message(
         Role::Assistant,
-        vec![call(
-            "4",
-            "Bash",
-            r#"{"command":"pytest -q tests/test_money.py"}"#,
-        )],
+        vec![call("4", "Bash", r#"{"command":"pytest -q tests/test_money.py"}"#)],
     );
     talk.message(
         Role::Tool,
@@ -67,9 +51,7 @@ fn story() -> Case {
     );
     talk.message(
         Role::Assistant,
-        vec![text(
-            "The failure is in quantize_half_even; I will look at it.",
-        )],
+        vec![text("The failure is in quantize_half_even; I will look at it.")],
     );
     case(&talk, 100_000)
 }
@@ -107,16 +89,9 @@ fn the_digest_keeps_request_instructions_plan_failure_and_files() {
         "- src/ledger/money.py (Edit)",
         "quantize_half_even",
     ] {
-        assert!(
-            text.contains(expected),
-            "{expected:?} is missing in:\n{text}"
-        );
+        assert!(text.contains(expected), "{expected:?} is missing in:\n{text}");
     }
-    assert_eq!(
-        text.matches("money.py (").count(),
-        1,
-        "only the last operation counts:\n{text}"
-    );
+    assert_eq!(text.matches("money.py (").count(), 1, "only the last operation counts:\n{text}");
 }
 
 #[test]

@@ -17,22 +17,15 @@ fn play(case: &Case, take: &str, action: &str) -> Outcome {
 }
 
 fn drop_all_but_last(case: &Case) -> Outcome {
-    play(
-        case,
-        "what = \"messages\", keep = [\"last_messages(2)\"]",
-        "drop = {}",
-    )
+    play(case, "what = \"messages\", keep = [\"last_messages(2)\"]", "drop = {}")
 }
 
 /// Adds a tool call with its result.
 fn run_tool(talk: &mut Talk, tool: &str, arguments: &str, result: &str) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let id = format!("c{}", NEXT.fetch_add(1, Ordering::Relaxed));
-    let call = Body::ToolCall {
-        call: id.as_str().into(),
-        tool: tool.into(),
-        arguments: arguments.into(),
-    };
+    let call =
+        Body::ToolCall { call: id.as_str().into(), tool: tool.into(), arguments: arguments.into() };
     let result = Body::ToolResult {
         call: id.as_str().into(),
         tool: tool.into(),
@@ -53,10 +46,7 @@ fn sentences_that_begin_with_no_are_constraints_unless_they_only_answer() {
     let facts = Facts::new(&case.session);
     let found = texts(&facts, FactKind::Constraint);
     let found: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(
-        found,
-        ["No new dependencies please.", "No emojis in the output."]
-    );
+    assert_eq!(found, ["No new dependencies please.", "No emojis in the output."]);
 }
 
 /// A session that states facts of every kind before call 5.
@@ -64,19 +54,9 @@ fn talk() -> Talk {
     let mut talk = Talk::new();
     let said = "Never push to the main branch. Use tabs instead of spaces. Is that fine?";
     talk.message(Role::User, vec![text(said)]);
-    run_tool(
-        &mut talk,
-        "read_file",
-        r#"{"path":"/home/dev/app/src/ledger.rs"}"#,
-        "fn main() {}",
-    );
+    run_tool(&mut talk, "read_file", r#"{"path":"/home/dev/app/src/ledger.rs"}"#, "fn main() {}");
     let failed = "Exit code: 101\nerror[E0308]: mismatched types in ledger";
-    run_tool(
-        &mut talk,
-        "bash",
-        r#"{"command":"cargo test --lib"}"#,
-        failed,
-    );
+    run_tool(&mut talk, "bash", r#"{"command":"cargo test --lib"}"#, failed);
     let edit = r#"{"path":"src/ledger.rs","old_string":"fn main() {}","new_string":"fn balance_sheet() {}"}"#;
     run_tool(&mut talk, "edit", edit, "done");
     let asked = "The batch size is 4711. See https://example.org/spec?v=2 for the rest. Go on?";
@@ -85,21 +65,14 @@ fn talk() -> Talk {
     let todos = r#"{"todos":[{"content":"Write the migration","status":"pending"},{"content":"Fix the rounding","status":"completed"}]}"#;
     run_tool(&mut talk, "todo", todos, "ok");
     run_tool(&mut talk, "bash", r#"{"command":"git status"}"#, "clean");
-    run_tool(
-        &mut talk,
-        "bash",
-        r#"{"command":"cat src/ledger.rs"}"#,
-        "fn balance_sheet() {}",
-    );
+    run_tool(&mut talk, "bash", r#"{"command":"cat src/ledger.rs"}"#, "fn balance_sheet() {}");
     talk.message(Role::Assistant, vec![text("Done.")]);
     talk
 }
 
 fn texts(facts: &Facts, kind: FactKind) -> Vec<(String, String)> {
     let of_kind = facts.all().iter().filter(|fact| fact.kind == kind);
-    of_kind
-        .map(|fact| (fact.text.to_string(), fact.detail.to_string()))
-        .collect()
+    of_kind.map(|fact| (fact.text.to_string(), fact.detail.to_string())).collect()
 }
 
 #[test]
@@ -110,49 +83,25 @@ fn facts_of_every_kind_are_found_with_their_place_and_state() {
     let pair = |text: &str, detail: &str| (text.to_owned(), detail.to_owned());
     assert_eq!(
         found(FactKind::Constraint),
-        [
-            pair("Never push to the main branch.", ""),
-            pair("Use tabs instead of spaces.", "")
-        ]
+        [pair("Never push to the main branch.", ""), pair("Use tabs instead of spaces.", "")]
     );
-    assert_eq!(
-        found(FactKind::Decision),
-        [pair("yes, with the smaller batch", "")]
-    );
+    assert_eq!(found(FactKind::Decision), [pair("yes, with the smaller batch", "")]);
     assert_eq!(
         found(FactKind::Plan),
-        [
-            pair("Write the migration", "open"),
-            pair("Fix the rounding", "done")
-        ]
+        [pair("Write the migration", "open"), pair("Fix the rounding", "done")]
     );
     assert_eq!(
         found(FactKind::File),
-        [
-            pair("src/ledger.rs", "read"),
-            pair("src/ledger.rs", "edited")
-        ]
+        [pair("src/ledger.rs", "read"), pair("src/ledger.rs", "edited")]
     );
-    assert_eq!(
-        found(FactKind::Command)[0],
-        pair("cargo test --lib", "failed (exit code 101)")
-    );
+    assert_eq!(found(FactKind::Command)[0], pair("cargo test --lib", "failed (exit code 101)"));
     assert_eq!(
         found(FactKind::Error),
-        [pair(
-            "error[E0308]: mismatched types in ledger",
-            "error[E0308]"
-        )]
+        [pair("error[E0308]: mismatched types in ledger", "error[E0308]")]
     );
-    assert_eq!(
-        found(FactKind::Value),
-        [pair("The batch size is 4711", "4711")]
-    );
+    assert_eq!(found(FactKind::Value), [pair("The batch size is 4711", "4711")]);
     assert_eq!(found(FactKind::Identifier), [pair("balance_sheet", "")]);
-    assert_eq!(
-        found(FactKind::Link),
-        [pair("https://example.org/spec?v=2", "")]
-    );
+    assert_eq!(found(FactKind::Link), [pair("https://example.org/spec?v=2", "")]);
     for fact in facts.all() {
         let body = &case.session.parts[fact.part as usize].body;
         let said = match body {
@@ -186,11 +135,7 @@ fn a_run_that_removes_nothing_keeps_every_fact() {
     let case = case(&talk(), 100_000);
     let facts = Facts::new(&case.session);
     let none = presets::by_name("none").expect("a preset");
-    let kept = LaneSurvival::new(
-        &facts,
-        &case,
-        &simulate(&case, &none, &none.defaults(), None),
-    );
+    let kept = LaneSurvival::new(&facts, &case, &simulate(&case, &none, &none.defaults(), None));
     let all = kept.of(None);
     assert!(all.stated > 8);
     assert_eq!((all.verbatim, all.gone, all.removed), (all.stated, 0, 0));
@@ -203,25 +148,12 @@ fn facts_of_removed_messages_are_gone_until_they_are_said_again() {
     let facts = Facts::new(&case.session);
     let kept = LaneSurvival::new(&facts, &case, &drop_all_but_last(&case));
     assert_eq!(kept.of(Some(FactKind::Constraint)).gone, 2);
-    let file = facts
-        .all()
-        .iter()
-        .position(|fact| &*fact.detail == "edited")
-        .expect("a file");
+    let file = facts.all().iter().position(|fact| &*fact.detail == "edited").expect("a file");
     // The last call reads it again.
-    let states: Vec<_> = kept
-        .history
-        .changes(file)
-        .iter()
-        .map(|change| change.state)
-        .collect();
+    let states: Vec<_> = kept.history.changes(file).iter().map(|change| change.state).collect();
     let back = [FactState::Verbatim, FactState::Gone, FactState::Verbatim];
     assert_eq!(states, back);
-    let lost: Vec<_> = kept
-        .lost
-        .iter()
-        .map(|lost| &*facts.all()[lost.fact].text)
-        .collect();
+    let lost: Vec<_> = kept.lost.iter().map(|lost| &*facts.all()[lost.fact].text).collect();
     assert!(lost.contains(&"Never push to the main branch."));
 }
 
@@ -235,11 +167,8 @@ fn a_cleared_result_leaves_its_command_without_the_outcome() {
         "clear = { marker = \"[gone]\" }",
     );
     let kept = LaneSurvival::new(&facts, &case, &outcome);
-    let command = facts
-        .all()
-        .iter()
-        .position(|fact| &*fact.text == "cargo test --lib")
-        .expect("a command");
+    let command =
+        facts.all().iter().position(|fact| &*fact.text == "cargo test --lib").expect("a command");
     assert_eq!(kept.history.at(command, 4), Some(FactState::Partial));
     assert_eq!(kept.of(Some(FactKind::Error)).gone, 1);
 }

@@ -14,10 +14,7 @@ fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {
         policy.set(&mut values, name, *value).expect("a knob");
     }
     let outcome = simulate(case, &policy, &values, None);
-    outcome
-        .context
-        .check(case)
-        .expect("the account is complete");
+    outcome.context.check(case).expect("the account is complete");
     findings(case, &policy, &values, &outcome)
 }
 
@@ -38,11 +35,7 @@ fn a_quiet_session_has_no_findings() {
 fn a_turn_that_cannot_be_compacted_is_reported_with_its_attempts() {
     // One request and a chain of calls: the safe cut moves back to the beginning.
     let case = case(&Talk::tool_calls(40, 600), 200_000);
-    let found = found(
-        &case,
-        "digitorn",
-        &[("max_tokens", 16_000.0), ("cooldown", 0.0)],
-    );
+    let found = found(&case, "digitorn", &[("max_tokens", 16_000.0), ("cooldown", 0.0)]);
     let kinds = kinds(&found);
     assert!(kinds.contains(&FindingKind::NeverAgain), "{found:?}");
     assert!(kinds.contains(&FindingKind::NoOp), "{found:?}");
@@ -52,15 +45,9 @@ fn a_turn_that_cannot_be_compacted_is_reported_with_its_attempts() {
 fn a_cut_between_calls_and_results_is_reported() {
     let case = case(&Talk::turns(6, 5, 60), 200_000);
     let before = found(&case, "picoclaw-before", &[]);
-    assert!(
-        kinds(&before).contains(&FindingKind::OrphanedPairs),
-        "{before:?}"
-    );
+    assert!(kinds(&before).contains(&FindingKind::OrphanedPairs), "{before:?}");
     let after = found(&case, "picoclaw", &[]);
-    assert!(
-        !kinds(&after).contains(&FindingKind::OrphanedPairs),
-        "{after:?}"
-    );
+    assert!(!kinds(&after).contains(&FindingKind::OrphanedPairs), "{after:?}");
 }
 
 #[test]
@@ -68,10 +55,7 @@ fn a_constant_larger_than_the_window_is_reported() {
     let case = case(&Talk::turns(2, 2, 40), 32_000);
     let found = found(&case, "baseagent", &[]);
     let above = found.iter().find(|f| f.kind == FindingKind::AboveWindow);
-    assert!(
-        above.is_some_and(|f| f.text.contains("model_context_limit")),
-        "{found:?}"
-    );
+    assert!(above.is_some_and(|f| f.text.contains("model_context_limit")), "{found:?}");
 }
 
 #[test]
@@ -100,24 +84,15 @@ fn a_wiped_short_conversation_is_reported_with_the_systems_message() {
         kinds.contains(&FindingKind::GivesUp) && kinds.contains(&FindingKind::Wiped),
         "{found:?}"
     );
-    assert!(
-        found[0].text.contains('\u{5df2}'),
-        "its error is Chinese: {}",
-        found[0].text
-    );
+    assert!(found[0].text.contains('\u{5df2}'), "its error is Chinese: {}", found[0].text);
 }
 
 #[test]
 fn a_request_that_survives_only_in_a_summary_is_reported() {
     let case = case(&Talk::turns(8, 5, 600), 200_000);
     let found = found(&case, "baseagent", &[("model_context_limit", 60_000.0)]);
-    let lost = found
-        .iter()
-        .find(|f| f.kind == FindingKind::InstructionLost);
-    assert!(
-        lost.is_some_and(|f| f.text.contains("survives only if a summary")),
-        "{found:?}"
-    );
+    let lost = found.iter().find(|f| f.kind == FindingKind::InstructionLost);
+    assert!(lost.is_some_and(|f| f.text.contains("survives only if a summary")), "{found:?}");
 }
 
 /// Returns the session with a provider error at one call.
@@ -136,20 +111,14 @@ fn history_removed_for_an_unrelated_error_is_reported_with_the_error() {
         .find(|f| f.kind == FindingKind::UnrelatedError)
         .unwrap_or_else(|| panic!("{cow:?}"));
     assert_eq!(unrelated.call, 9);
-    assert!(
-        unrelated.text.contains("model 'xyz' not found"),
-        "{unrelated:?}"
-    );
+    assert!(unrelated.text.contains("model 'xyz' not found"), "{unrelated:?}");
     assert!(kinds(&cow).contains(&FindingKind::GivesUp), "{cow:?}");
 
     let parameter = with_error(&plain, 9, "bad_max_tokens");
     for preset in ["picoclaw", "picoclaw-before"] {
         let claw = found(&parameter, preset, &[]);
         let kinds = kinds(&claw);
-        assert!(
-            kinds.contains(&FindingKind::UnrelatedError),
-            "{preset}: {claw:?}"
-        );
+        assert!(kinds.contains(&FindingKind::UnrelatedError), "{preset}: {claw:?}");
     }
 }
 
@@ -176,20 +145,14 @@ fn a_summary_missing_from_the_next_request_is_reported() {
     // More than ten messages are summarized in two halves, and neither request contains the earlier summary.
     let plain = case(&Talk::turns(60, 0, 0), 200_000);
     let claw = found(&plain, "picoclaw", &[]);
-    assert!(
-        kinds(&claw).contains(&FindingKind::SummaryForgotten),
-        "{claw:?}"
-    );
+    assert!(kinds(&claw).contains(&FindingKind::SummaryForgotten), "{claw:?}");
     // BaseAgent includes its own earlier summaries.
     let base = found(
         &case(&Talk::turns(16, 5, 600), 200_000),
         "baseagent",
         &[("model_context_limit", 60_000.0)],
     );
-    assert!(
-        !kinds(&base).contains(&FindingKind::SummaryForgotten),
-        "{base:?}"
-    );
+    assert!(!kinds(&base).contains(&FindingKind::SummaryForgotten), "{base:?}");
 }
 
 #[test]
@@ -197,11 +160,7 @@ fn a_list_cut_inside_an_item_is_reported() {
     let mut talk = Talk::new();
     talk.turn(0, 0);
     let item = format!("{{\"line\": \"{}\"}}", "word ".repeat(4_000));
-    let call = Body::ToolCall {
-        call: "c".into(),
-        tool: "list".into(),
-        arguments: "{}".into(),
-    };
+    let call = Body::ToolCall { call: "c".into(), tool: "list".into(), arguments: "{}".into() };
     let result = Body::ToolResult {
         call: "c".into(),
         tool: "list".into(),
@@ -211,13 +170,6 @@ fn a_list_cut_inside_an_item_is_reported() {
     talk.message(Role::Assistant, vec![crate::conversation::part(call)]);
     talk.message(Role::Tool, vec![crate::conversation::part(result)]);
     talk.message(Role::Assistant, vec![text("Done.")]);
-    let found = found(
-        &case(&talk, 200_000),
-        "digitorn",
-        &[("max_tokens", 16_000.0)],
-    );
-    assert!(
-        kinds(&found).contains(&FindingKind::BrokenJson),
-        "{found:?}"
-    );
+    let found = found(&case(&talk, 200_000), "digitorn", &[("max_tokens", 16_000.0)]);
+    assert!(kinds(&found).contains(&FindingKind::BrokenJson), "{found:?}");
 }

@@ -22,13 +22,7 @@ fn found(case: &Case) -> Vec<Insight> {
     let really = recorded(case, RESERVE, None);
     let bills = Bills::new(case, Billing::at(Prices::bundled()));
     let audit = audit(case, &bills, &really);
-    insights(&InsightInput::new(
-        case,
-        &really,
-        RESERVE,
-        TRIGGER,
-        audit.as_ref(),
-    ))
+    insights(&InsightInput::new(case, &really, RESERVE, TRIGGER, audit.as_ref()))
 }
 
 fn of(found: &[Insight], kind: InsightKind) -> Option<&Insight> {
@@ -59,11 +53,7 @@ fn of_lane(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Insight> {
 
 /// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, (name, arguments): (&str, &str), result: &str) {
-    let call = Body::ToolCall {
-        call: id.into(),
-        tool: name.into(),
-        arguments: arguments.into(),
-    };
+    let call = Body::ToolCall { call: id.into(), tool: name.into(), arguments: arguments.into() };
     let result = Body::ToolResult {
         call: id.into(),
         tool: name.into(),
@@ -98,25 +88,15 @@ fn a_message_is_resent_until_a_compaction_removes_it() {
     let case = case(&talk, 200_000);
     let resent = resent(&case, &recorded(&case, RESERVE, None));
     // Calls at 2, 4 | 7, 9: message 5 is the summary of the recorded compaction.
-    let calls: Vec<usize> = resent
-        .messages
-        .iter()
-        .map(|message| message.calls)
-        .collect();
+    let calls: Vec<usize> = resent.messages.iter().map(|message| message.calls).collect();
     assert_eq!(calls, [2, 2, 1, 1, 0, 2, 2, 1, 1, 0]);
     let last: Vec<_> = resent.messages.iter().map(|message| message.last).collect();
-    assert_eq!(
-        last[..6],
-        [Some(1), Some(1), Some(1), Some(1), None, Some(3)]
-    );
+    assert_eq!(last[..6], [Some(1), Some(1), Some(1), Some(1), None, Some(3)]);
     let result = resent.messages[3];
     assert_eq!(result.cumulative(), result.tokens);
     let heaviest = resent.heaviest(&case.session, 10);
     let all: u64 = heaviest.iter().map(|message| message.cumulative().0).sum();
-    assert_eq!(
-        resent.share(&heaviest),
-        Share(all as f64 / resent.sent.0 as f64)
-    );
+    assert_eq!(resent.share(&heaviest), Share(all as f64 / resent.sent.0 as f64));
     let instructions: u64 = [0].iter().map(|m| resent.messages[*m].cumulative().0).sum();
     assert_eq!(resent.sent, Tokens(all + instructions));
 }
@@ -128,17 +108,11 @@ fn growth_is_attributed_to_the_largest_message() {
     talk.message(Role::Assistant, vec![text("Done.")]);
     let case = case(&talk, 200_000);
     let grown = growth(&case, &recorded(&case, RESERVE, None));
-    let largest = grown
-        .iter()
-        .max_by_key(|grown| grown.grown)
-        .expect("it grows");
+    let largest = grown.iter().max_by_key(|grown| grown.grown).expect("it grows");
     // system 0, request 1, answer 2, call 3, result 4, call 5, result 6
     assert_eq!(largest.message, Some(6));
     let all: u64 = grown.iter().map(|grown| grown.grown.0).sum();
-    assert_eq!(
-        share_of_largest(&grown, Share(0.05)),
-        Share(largest.grown.0 as f64 / all as f64)
-    );
+    assert_eq!(share_of_largest(&grown, Share(0.05)), Share(largest.grown.0 as f64 / all as f64));
 }
 
 #[test]
@@ -150,21 +124,14 @@ fn a_large_result_without_later_references_is_unused() {
         for idx in 0..20 {
             talk.call(&format!("step_{idx:02}"), 5);
         }
-        let last = if names_it {
-            "crate_10077 is wrong."
-        } else {
-            "All is well."
-        };
+        let last = if names_it { "crate_10077 is wrong." } else { "All is well." };
         talk.message(Role::Assistant, vec![text(last)]);
         case(&talk, 200_000)
     };
     let dead = build(false);
     let all = found(&dead);
     let insight = of(&all, InsightKind::DeadResults).expect("dead");
-    assert_eq!(
-        (insight.certainty, insight.message),
-        (Certainty::Inferred, Some(4))
-    );
+    assert_eq!((insight.certainty, insight.message), (Certainty::Inferred, Some(4)));
     // The result is message 4 and is resent with 20 more calls and the last answer.
     assert_eq!(insight.stake, Tokens(dead.ledger.message(4).0 * 21));
     assert!(of(&found(&build(true)), InsightKind::DeadResults).is_none());
@@ -174,21 +141,11 @@ fn a_large_result_without_later_references_is_unused() {
 fn common_names_are_ignored_and_escapes_are_decoded() {
     let mut talk = Talk::new();
     talk.turn(0, 0);
-    tool(
-        &mut talk,
-        "a",
-        ("read", "{}"),
-        "fn parse_amount and common_name",
-    );
+    tool(&mut talk, "a", ("read", "{}"), "fn parse_amount and common_name");
     for _ in 0..20 {
         talk.message(Role::User, vec![text("common_name again")]);
     }
-    tool(
-        &mut talk,
-        "b",
-        ("edit", r#"{"old":"\tparse_amount\n"}"#),
-        "ok",
-    );
+    tool(&mut talk, "b", ("edit", r#"{"old":"\tparse_amount\n"}"#), "ok");
     talk.message(Role::Assistant, vec![text("common_name")]);
     let case = case(&talk, 200_000);
     // system, request, answer, call, result (4), twenty, call (25)
@@ -214,10 +171,7 @@ fn a_repeated_result_is_reported_while_the_first_is_in_the_context() {
     let twice = build(false);
     let all = found(&twice);
     let insight = of(&all, InsightKind::DuplicateResults).expect("twice");
-    assert_eq!(
-        (insight.certainty, insight.message),
-        (Certainty::Certain, Some(6))
-    );
+    assert_eq!((insight.certainty, insight.message), (Certainty::Certain, Some(6)));
     // Resent with the six calls after it.
     assert_eq!(insight.stake, Tokens(twice.ledger.part(6).0 * 6));
     assert!(of(&found(&build(true)), InsightKind::DuplicateResults).is_none());
@@ -237,16 +191,9 @@ fn a_whole_file_used_for_one_line_is_too_broad() {
     };
     let all = found(&build(r#"{"path":"a.rs"}"#));
     let insight = of(&all, InsightKind::BroadResults).expect("broad");
-    assert!(
-        insight.text.starts_with("1 whole-file read of which"),
-        "{}",
-        insight.text
-    );
+    assert!(insight.text.starts_with("1 whole-file read of which"), "{}", insight.text);
     let narrow = found(&build(r#"{"path":"a.rs","offset":1,"limit":500}"#));
-    assert!(
-        of(&narrow, InsightKind::BroadResults).is_none(),
-        "{narrow:?}"
-    );
+    assert!(of(&narrow, InsightKind::BroadResults).is_none(), "{narrow:?}");
 }
 
 #[test]
@@ -266,11 +213,7 @@ fn an_image_resent_with_every_call_is_reported() {
     }
     let all = found(&case(&talk, 200_000));
     let insight = of(&all, InsightKind::ImagesResent).expect("a picture");
-    assert!(
-        insight.text.starts_with("1 image or document resent with"),
-        "{}",
-        insight.text
-    );
+    assert!(insight.text.starts_with("1 image or document resent with"), "{}", insight.text);
 }
 
 #[test]
@@ -283,10 +226,7 @@ fn a_call_that_passes_trigger_and_limit_at_once_is_reported() {
     assert_eq!((insight.level, insight.message), (Level::Bad, Some(8)));
     // Equal growth in small steps passes the trigger first.
     let slow = found(&case(&Talk::tool_calls(90, 450), 64_000));
-    assert!(
-        of(&slow, InsightKind::ThresholdSkipped).is_none(),
-        "{slow:?}"
-    );
+    assert!(of(&slow, InsightKind::ThresholdSkipped).is_none(), "{slow:?}");
 }
 
 #[test]
@@ -305,10 +245,7 @@ fn a_trigger_inside_the_assumed_reserve_is_not_skipped() {
     let case = case_of(session, 64_000);
     let really = recorded(&case, RESERVE, None);
     let most = really.samples.iter().map(|sample| sample.tokens).max();
-    assert!(
-        most > Some(Tokens(33_000)) && most < Some(Tokens(50_000)),
-        "{most:?}"
-    );
+    assert!(most > Some(Tokens(33_000)) && most < Some(Tokens(50_000)), "{most:?}");
     let all = found(&case);
     assert!(of(&all, InsightKind::ThresholdSkipped).is_none(), "{all:?}");
 }
@@ -331,10 +268,7 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
     let knobs = [("compression_trigger", 0.5), ("keep_recent", 160.0)];
     let all = of_lane(&case, "truncate", &knobs);
     let proof = of(&all, InsightKind::CannotGetBelow).expect("proven");
-    assert_eq!(
-        (proof.level, proof.lane.as_deref()),
-        (Level::Bad, Some("truncate"))
-    );
+    assert_eq!((proof.level, proof.lane.as_deref()), (Level::Bad, Some("truncate")));
     let policy = presets::by_name("truncate").expect("bundled");
     let mut values = policy.defaults();
     for (name, value) in knobs {
@@ -345,17 +279,10 @@ fn a_policy_that_keeps_more_than_its_trigger_is_reported_without_a_run() {
     let after = outcome.samples[call..].iter();
     assert!(after.clone().count() > 3);
     for sample in after {
-        assert!(
-            sample.tokens >= Tokens(16_000),
-            "call {} is below",
-            sample.call + 1
-        );
+        assert!(sample.tokens >= Tokens(16_000), "call {} is below", sample.call + 1);
     }
     let fewer = of_lane(&case, "truncate", &[("compression_trigger", 0.5)]);
-    assert!(
-        of(&fewer, InsightKind::CannotGetBelow).is_none(),
-        "{fewer:?}"
-    );
+    assert!(of(&fewer, InsightKind::CannotGetBelow).is_none(), "{fewer:?}");
 }
 
 #[test]
@@ -372,15 +299,8 @@ fn usage_that_doubles_for_one_call_is_implausible() {
     let mut case = case(&Talk::tool_calls(12, 40), 200_000);
     let mut session = (*case.session).clone();
     for (idx, call) in session.calls.iter_mut().enumerate() {
-        let input = if idx == 6 {
-            82_000
-        } else {
-            40_000 + 100 * idx as u64
-        };
-        call.usage = Some(Usage {
-            input: Tokens(input),
-            ..Usage::default()
-        });
+        let input = if idx == 6 { 82_000 } else { 40_000 + 100 * idx as u64 };
+        call.usage = Some(Usage { input: Tokens(input), ..Usage::default() });
     }
     remove_implausible_usage(&mut session);
     assert_eq!(session.calls[6].usage, None);
@@ -388,10 +308,7 @@ fn usage_that_doubles_for_one_call_is_implausible() {
     let all = found(&case);
     let insight = of(&all, InsightKind::ImpossibleUsage).expect("a spike");
     assert!(insight.text.contains("2.0 times"), "{}", insight.text);
-    assert_eq!(
-        (insight.call, insight.certainty),
-        (Some(6), Certainty::Likely)
-    );
+    assert_eq!((insight.call, insight.certainty), (Some(6), Certainty::Likely));
 }
 
 #[test]
@@ -404,12 +321,6 @@ fn the_breakdown_lists_the_kinds_that_fill_the_context() {
     let case = case(&talk, 200_000);
     let really = recorded(&case, RESERVE, None);
     let input = InsightInput::new(&case, &really, RESERVE, TRIGGER, None);
-    let card_text: String = card(&input)
-        .iter()
-        .map(|clause| clause.text.as_str())
-        .collect();
-    assert!(
-        card_text.contains("10 messages account for "),
-        "{card_text}"
-    );
+    let card_text: String = card(&input).iter().map(|clause| clause.text.as_str()).collect();
+    assert!(card_text.contains("10 messages account for "), "{card_text}");
 }

@@ -45,10 +45,8 @@ fn talk(moves: &[Move]) -> Talk {
                 );
             }
             Move::Picture => {
-                let (id, within) = (
-                    format!("shot_{number}"),
-                    Some(format!("shot_{number}").into()),
-                );
+                let (id, within) =
+                    (format!("shot_{number}"), Some(format!("shot_{number}").into()));
                 talk.message(Role::Assistant, vec![call(&id)]);
                 let image = Body::Media {
                     media: MediaKind::Image,
@@ -75,19 +73,12 @@ fn call(id: &str) -> plimsoll::session::Part {
 
 fn result(id: &str, words: usize) -> plimsoll::session::Part {
     let text = "match ".repeat(words).into();
-    part(Body::ToolResult {
-        call: id.into(),
-        tool: "grep".into(),
-        is_error: false,
-        text,
-    })
+    part(Body::ToolResult { call: id.into(), tool: "grep".into(), is_error: false, text })
 }
 
 /// Adds several calls in one message and their results in another, as in Anthropic's format.
 fn parallel(talk: &mut Talk, number: usize, calls: usize, words: usize) {
-    let ids: Vec<_> = (0..calls)
-        .map(|idx| format!("par_{number}_{idx}"))
-        .collect();
+    let ids: Vec<_> = (0..calls).map(|idx| format!("par_{number}_{idx}")).collect();
     talk.message(Role::Assistant, ids.iter().map(|id| call(id)).collect());
     talk.message(Role::User, ids.iter().map(|id| result(id, words)).collect());
 }
@@ -103,14 +94,8 @@ fn values(policy: &Policy, dice: &[f64]) -> KnobValues {
     for (knob, dice) in policy.knobs.iter().zip(dice.iter().cycle()) {
         let [low, high] = knob.range;
         let value = low + (high - low) * dice.powi(4);
-        let whole = if knob.step >= 1.0 {
-            value.round()
-        } else {
-            value
-        };
-        policy
-            .set(&mut values, &knob.name, whole.clamp(low, high))
-            .expect("inside the range");
+        let whole = if knob.step >= 1.0 { value.round() } else { value };
+        policy.set(&mut values, &knob.name, whole.clamp(low, high)).expect("inside the range");
     }
     values
 }
@@ -129,9 +114,7 @@ fn presets_of(ours: bool) -> impl Iterator<Item = &'static (&'static Preset, Pol
         let parsed = |preset: &'static Preset| (preset, preset.policy().expect("bundled"));
         PRESETS.iter().map(parsed).collect()
     });
-    PARSED
-        .iter()
-        .filter(move |(preset, _)| Native::of(preset.name).is_none() == ours)
+    PARSED.iter().filter(move |(preset, _)| Native::of(preset.name).is_none() == ours)
 }
 
 /// Plays a preset twice, checks that both runs are equal, and checks the account of its context at every `nth` call.
@@ -156,19 +139,10 @@ fn check_account(
             prop_assert_eq!(&outcome.events, &whole.events);
             prop_assert_eq!(&outcome.samples, &whole.samples);
         }
-        prop_assert!(
-            outcome
-                .samples
-                .iter()
-                .zip(&whole.samples)
-                .all(|(a, b)| a == b)
-        );
+        prop_assert!(outcome.samples.iter().zip(&whole.samples).all(|(a, b)| a == b));
     }
     for sample in &whole.samples {
-        prop_assert_eq!(
-            u64::from(sample.by_kind.iter().sum::<u32>()),
-            sample.tokens.0
-        );
+        prop_assert_eq!(u64::from(sample.by_kind.iter().sum::<u32>()), sample.tokens.0);
     }
     let n_removing = whole
         .events
@@ -221,11 +195,7 @@ fn marks_are_kept(
         }
         let manual_events: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
         prop_assert!(manual_events.len() <= 2);
-        prop_assert!(
-            manual_events
-                .iter()
-                .all(|e| e.orphans == 0 && e.n_messages() > 0)
-        );
+        prop_assert!(manual_events.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
         edits_are_applied_or_reported(case, &outcome, Native::of(preset.name).is_none())
             .map_err(failed)?;
     }

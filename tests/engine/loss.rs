@@ -21,11 +21,7 @@ use std::sync::Arc;
 
 /// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
-    let call = Body::ToolCall {
-        call: id.into(),
-        tool: "tool".into(),
-        arguments: arguments.into(),
-    };
+    let call = Body::ToolCall { call: id.into(), tool: "tool".into(), arguments: arguments.into() };
     let result = Body::ToolResult {
         call: id.into(),
         tool: "tool".into(),
@@ -108,13 +104,7 @@ fn a_name_used_after_its_only_copy_was_dropped_is_at_risk() {
         found,
         AtRisk {
             uses: 1,
-            faults: vec![Fault {
-                call: 2,
-                message: 6,
-                source: 3,
-                name: 0,
-                refetch,
-            }],
+            faults: vec![Fault { call: 2, message: 6, source: 3, name: 0, refetch }],
             horizon: Some(2),
             refetch,
             fewest: 1,
@@ -242,10 +232,7 @@ fn a_summary_keeps_names_and_a_predicted_one_gives_a_range() {
 
 #[test]
 fn the_remainder_of_a_result_keeps_names() {
-    let mut talk = session_with(&format!(
-        "parse_amount {}round_half_even",
-        "line ".repeat(400)
-    ));
+    let mut talk = session_with(&format!("parse_amount {}round_half_even", "line ".repeat(400)));
     says(&mut talk, "parse_amount"); // call 1
     talk.message(Role::User, vec![text("Go on.")]);
     says(&mut talk, "round_half_even"); // call 2
@@ -280,11 +267,7 @@ fn an_edit_of_removed_lines_is_blind_for_every_tool() {
     ] {
         let case = edited(&arguments);
         let found = at_risk(&case, &play(&case, &drop_at(2)));
-        let blind: Vec<_> = found
-            .blind_edits
-            .iter()
-            .map(|e| (e.call, e.lines, e.seen))
-            .collect();
+        let blind: Vec<_> = found.blind_edits.iter().map(|e| (e.call, e.lines, e.seen)).collect();
         assert_eq!((found.edits, blind), (1, vec![(2, 2, 0)]), "{arguments}");
         let alone = blind_edits(&Names::new(&case.session), &case, &play(&case, &drop_at(2)));
         assert_eq!(alone, found.blind_edits);
@@ -399,24 +382,13 @@ fn of_seen(case: &Case, outcome: &Outcome, call: usize) -> Shown {
         }
     }
     let mut is_there = vec![false; received.texts.len()];
-    for change in received
-        .text_changes
-        .iter()
-        .filter(|c| c.call as usize <= call)
-    {
+    for change in received.text_changes.iter().filter(|c| c.call as usize <= call) {
         assert_ne!(is_there[change.text as usize], change.is_there, "no change");
         is_there[change.text as usize] = change.is_there;
     }
     let texts = received.texts.iter().zip(is_there).filter(|(_, is)| *is);
-    assert!(
-        texts
-            .clone()
-            .all(|(text, _)| text.kind != TextKind::Remainder)
-    );
-    sorted(
-        messages,
-        texts.map(|(text, _)| Arc::clone(&text.text)).collect(),
-    )
+    assert!(texts.clone().all(|(text, _)| text.kind != TextKind::Remainder));
+    sorted(messages, texts.map(|(text, _)| Arc::clone(&text.text)).collect())
 }
 
 /// Returns a session on which every policy acts: long results, and a window for a third of them.
@@ -460,27 +432,18 @@ fn an_instruction_is_missing_until_it_is_repeated() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
-        vec![text(
-            "Fix the parser. Never push to main! Why do you never ask?",
-        )],
+        vec![text("Fix the parser. Never push to main! Why do you never ask?")],
     );
     idle(&mut talk, 3); // calls 0 to 2
     talk.message(Role::User, vec![text("Once more: Never push to main!")]); // 8
     idle(&mut talk, 1); // call 3
     let case = case(&talk, 100_000);
     let names = Names::new(&case.session);
-    let described: Vec<_> = names
-        .instructions()
-        .iter()
-        .map(|i| (i.message, &*i.text))
-        .collect();
+    let described: Vec<_> = names.instructions().iter().map(|i| (i.message, &*i.text)).collect();
     let again = (8, "Once more: Never push to main!");
     assert_eq!(described, [(1, "Never push to main!"), again]);
     let missing = |outcome: &Outcome| standing(&names, &case, outcome).remove(0).gone;
-    assert_eq!(
-        missing(&play(&case, &drop_at(1))),
-        [Range { start: 1, end: 3 }]
-    );
+    assert_eq!(missing(&play(&case, &drop_at(1))), [Range { start: 1, end: 3 }]);
     assert!(missing(&play(&case, &drop_at(9))).is_empty());
     assert!(missing(&recorded(&case, Tokens(0), None)).is_empty());
 }
@@ -490,9 +453,7 @@ fn text_that_programs_write_as_the_user_is_no_instruction() {
     let mut talk = Talk::new();
     talk.message(
         Role::User,
-        vec![text(
-            "<system-reminder>\nYou must be brief.\n</system-reminder>\nHello there",
-        )],
+        vec![text("<system-reminder>\nYou must be brief.\n</system-reminder>\nHello there")],
     );
     tool(&mut talk, "a", "{}", "You must never do that.");
     let session = talk.session();
@@ -502,10 +463,7 @@ fn text_that_programs_write_as_the_user_is_no_instruction() {
 #[test]
 fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
     let mut talk = Talk::new();
-    talk.message(
-        Role::User,
-        vec![text("Never touch the generated parser tables.")],
-    );
+    talk.message(Role::User, vec![text("Never touch the generated parser tables.")]);
     talk.message(Role::User, vec![text("Always answer in German.")]);
     tool(
         &mut talk,
@@ -513,18 +471,10 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
         r#"{"path":"/w/src/ledger/money.rs","content":"parse_amount round_half_even"}"#,
         "ok",
     );
-    tool(
-        &mut talk,
-        "b",
-        r#"{"path":"src/app/main.rs","content":"x"}"#,
-        "ok",
-    );
+    tool(&mut talk, "b", r#"{"path":"src/app/main.rs","content":"x"}"#, "ok");
     idle(&mut talk, 1);
     talk.message(Role::User, vec![text("Go on.")]);
-    says(
-        &mut talk,
-        "parse_amount in ledger/money.rs, round_half_even in app/main.rs",
-    );
+    says(&mut talk, "parse_amount in ledger/money.rs, round_half_even in app/main.rs");
     talk.compact_before(
         9,
         "We wrote parse_amount in money.rs. Do not ever touch generated tables of the parser.",
@@ -533,11 +483,8 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
     let names = Names::new(&case.session);
     let kept = |outcome: &Outcome| {
         let found = survival(&names, &case, outcome, 0).expect("a call came after");
-        let mut words: Vec<_> = found
-            .names
-            .iter()
-            .map(|(name, kept)| (names.word(*name).to_owned(), *kept))
-            .collect();
+        let mut words: Vec<_> =
+            found.names.iter().map(|(name, kept)| (names.word(*name).to_owned(), *kept)).collect();
         words.sort();
         let instructions: Vec<_> = found.instructions.iter().map(|(_, kept)| *kept).collect();
         (found.call, words, instructions, found.files)
@@ -555,13 +502,7 @@ fn survival_is_compared_at_the_same_call_as_the_recorded_summary() {
         ]
     );
     assert_eq!(instructions, [Partly, Gone]);
-    assert_eq!(
-        files,
-        [
-            ("ledger/money.rs".into(), Partly),
-            ("app/main.rs".into(), Gone)
-        ]
-    );
+    assert_eq!(files, [("ledger/money.rs".into(), Partly), ("app/main.rs".into(), Gone)]);
     let (_, words, instructions, files) = kept(&play(&case, &drop_at(9)));
     assert!(words.iter().all(|(_, kept)| *kept == Verbatim));
     assert_eq!(instructions, [Verbatim, Verbatim]);
@@ -581,11 +522,7 @@ fn half_is_read_again() -> RereadModel {
         held: [-40.0, 0.0, 0.0, 0.0],
         covariance,
         most_uses: 25,
-        tokens: TokensFetched {
-            factor: 2.0,
-            low: 1.0,
-            high: 4.0,
-        },
+        tokens: TokensFetched { factor: 2.0, low: 1.0, high: 4.0 },
     }
 }
 
@@ -608,19 +545,15 @@ fn diagnose_reports_blind_edits_and_expected_rereads_of_a_lane() {
         let loss = Loss::of(&names, &case, outcome);
         (loss, measure.rereads(&case, outcome))
     };
-    let ((lane, expected), (floor, none)) = (
-        of(&play(&case, &drop_at(2))),
-        of(&recorded(&case, Tokens(0), None)),
-    );
+    let ((lane, expected), (floor, none)) =
+        (of(&play(&case, &drop_at(2))), of(&recorded(&case, Tokens(0), None)));
     let insights = |lane: Option<&str>, loss: (&Loss, &ExpectedRereads), floor: &Loss| {
         loss_insights(&case, (&names, &files), lane, loss, floor)
     };
     let mine = Some("mine");
     let found = insights(mine, (&lane, &expected), &floor);
-    let kinds: Vec<_> = found
-        .iter()
-        .map(|i| (i.kind, i.lane.as_deref(), i.call, i.message))
-        .collect();
+    let kinds: Vec<_> =
+        found.iter().map(|i| (i.kind, i.lane.as_deref(), i.call, i.message)).collect();
     assert_eq!(
         kinds,
         [
@@ -661,18 +594,10 @@ fn an_instruction_that_left_the_context_is_reported() {
     let (names, files) = (Names::new(&case.session), FileReads::new(&case));
     let loss = Loss::of(&names, &case, &play(&case, &drop_at(1)));
     let none = ExpectedRereads::default();
-    let found = loss_insights(
-        &case,
-        (&names, &files),
-        Some("mine"),
-        (&loss, &none),
-        &Loss::default(),
-    );
+    let found =
+        loss_insights(&case, (&names, &files), Some("mine"), (&loss, &none), &Loss::default());
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        (found[0].kind, found[0].message),
-        (InsightKind::InstructionGone, Some(1))
-    );
+    assert_eq!((found[0].kind, found[0].message), (InsightKind::InstructionGone, Some(1)));
     assert_eq!(
         found[0].text,
         "1 of 1 standing instruction is no longer verbatim in the context: “Never push to main!”."

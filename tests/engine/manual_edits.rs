@@ -26,33 +26,21 @@ fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> KnobValues {
 fn played(case: &Case, name: &str, pairs: &[(&str, f64)]) -> Outcome {
     let policy = policy(name);
     let outcome = simulate(case, &policy, &knobs(&policy, pairs), None);
-    outcome
-        .context
-        .check(case)
-        .expect("the account is complete");
+    outcome.context.check(case).expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
 
 fn pinned(messages: &[usize]) -> ManualEdits {
-    ManualEdits {
-        pinned: messages.to_vec(),
-        ..ManualEdits::default()
-    }
+    ManualEdits { pinned: messages.to_vec(), ..ManualEdits::default() }
 }
 
 fn cleared(messages: &[usize]) -> ManualEdits {
-    ManualEdits {
-        cleared: messages.to_vec(),
-        ..ManualEdits::default()
-    }
+    ManualEdits { cleared: messages.to_vec(), ..ManualEdits::default() }
 }
 
 fn dropped(messages: &[usize]) -> ManualEdits {
-    ManualEdits {
-        dropped: messages.to_vec(),
-        ..ManualEdits::default()
-    }
+    ManualEdits { dropped: messages.to_vec(), ..ManualEdits::default() }
 }
 
 fn warnings(outcome: &Outcome) -> Vec<String> {
@@ -65,11 +53,7 @@ fn status(case: &Case, outcome: &Outcome, message: usize) -> MessageStatus {
 
 /// Returns the state of the parts of a message in the context.
 fn parts_of(outcome: &Outcome, message: u32) -> Vec<PartStatus> {
-    let entry = outcome
-        .context
-        .entries
-        .iter()
-        .find(|e| e.message() == Some(message));
+    let entry = outcome.context.entries.iter().find(|e| e.message() == Some(message));
     match &entry.expect("it is in the context").body {
         EntryBody::Edited(edited) => edited.parts.as_slice().to_vec(),
         _ => vec![PartStatus::Kept],
@@ -81,11 +65,7 @@ fn manual_events(outcome: &Outcome) -> Vec<&Event> {
 }
 
 fn call(id: &str) -> Part {
-    part(Body::ToolCall {
-        call: id.into(),
-        tool: "grep".into(),
-        arguments: "{}".into(),
-    })
+    part(Body::ToolCall { call: id.into(), tool: "grep".into(), arguments: "{}".into() })
 }
 
 fn result(id: &str, words: usize) -> Part {
@@ -135,14 +115,8 @@ fn truncate_keeps_a_pinned_result_and_its_call() {
     let knobs = [("keep_recent", 3.0)];
     let outcome = played(&pins, "truncate", &knobs);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!(
-        [4, 5].map(|m| status(&pins, &outcome, m)),
-        [MessageStatus::Kept; 2]
-    );
-    assert_eq!(
-        [3, 6].map(|m| status(&pins, &outcome, m)),
-        [MessageStatus::Dropped; 2]
-    );
+    assert_eq!([4, 5].map(|m| status(&pins, &outcome, m)), [MessageStatus::Kept; 2]);
+    assert_eq!([3, 6].map(|m| status(&pins, &outcome, m)), [MessageStatus::Dropped; 2]);
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     let without = played(&case, "truncate", &knobs);
     assert_eq!(status(&case, &without, 5), MessageStatus::Dropped);
@@ -158,51 +132,32 @@ fn a_pinned_call_keeps_all_results_of_its_message() {
     let outcome = played(&case, "truncate", &[("keep_recent", 3.0)]);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
     // The result of `b` needs message 2, which also calls `a`.
-    assert_eq!(
-        [2, 3, 4].map(|m| status(&case, &outcome, m)),
-        [MessageStatus::Kept; 3]
-    );
+    assert_eq!([2, 3, 4].map(|m| status(&case, &outcome, m)), [MessageStatus::Kept; 3]);
 }
 
 #[test]
 fn prune_skips_a_pinned_result_and_counts_only_cleared_results() {
-    let knobs = [
-        ("prune_protect", 500.0),
-        ("prune_minimum", 300.0),
-        ("compression_trigger", 0.5),
-    ];
+    let knobs = [("prune_protect", 500.0), ("prune_minimum", 300.0), ("compression_trigger", 0.5)];
     let case = case(&Talk::turns(6, 5, 200), 8_000);
     let without = played(&case, "prune", &knobs);
     // The two oldest results.
     let pins = case.with_manual_edits(pinned(&[3, 5]));
     let outcome = played(&pins, "prune", &knobs);
     assert!(outcome.compactions >= 1);
-    assert_eq!(
-        [3, 5].map(|m| status(&pins, &outcome, m)),
-        [MessageStatus::Kept; 2]
-    );
+    assert_eq!([3, 5].map(|m| status(&pins, &outcome, m)), [MessageStatus::Kept; 2]);
     let after = without.events[0].after;
     assert_eq!(status(&pins, &outcome, 7), MessageStatus::Cleared);
     assert!(outcome.events[0].after > after);
     for event in &outcome.events {
         assert!(event.after < event.before);
-        assert!(
-            event
-                .messages
-                .iter()
-                .all(|r| !r.contains(&3) && !r.contains(&5))
-        );
+        assert!(event.messages.iter().all(|r| !r.contains(&3) && !r.contains(&5)));
     }
 }
 
 #[test]
 fn a_result_whose_call_is_pinned_may_be_cleared_since_the_pair_stays() {
     let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(pinned(&[2]));
-    let knobs = [
-        ("prune_protect", 500.0),
-        ("prune_minimum", 300.0),
-        ("compression_trigger", 0.5),
-    ];
+    let knobs = [("prune_protect", 500.0), ("prune_minimum", 300.0), ("compression_trigger", 0.5)];
     let outcome = played(&case, "prune", &knobs);
     assert_eq!(status(&case, &outcome, 2), MessageStatus::Kept);
     assert_eq!(status(&case, &outcome, 3), MessageStatus::Cleared);
@@ -221,20 +176,10 @@ fn prune_does_nothing_if_all_results_are_pinned() {
 #[test]
 fn a_summary_covers_the_messages_around_a_pin() {
     let case = case(&Talk::tool_calls(30, 100), 1_500).with_manual_edits(pinned(&[1, 9]));
-    let outcome = played(
-        &case,
-        "summarize",
-        &[("keep_recent", 4.0), ("summary_max_tokens", 64.0)],
-    );
+    let outcome = played(&case, "summarize", &[("keep_recent", 4.0), ("summary_max_tokens", 64.0)]);
     assert!(outcome.compactions >= 2, "{}", event_words(&outcome));
-    assert_eq!(
-        [1, 8, 9].map(|m| status(&case, &outcome, m)),
-        [MessageStatus::Kept; 3]
-    );
-    assert_eq!(
-        [2, 7, 10].map(|m| status(&case, &outcome, m)),
-        [MessageStatus::Summarized; 3]
-    );
+    assert_eq!([1, 8, 9].map(|m| status(&case, &outcome, m)), [MessageStatus::Kept; 3]);
+    assert_eq!([2, 7, 10].map(|m| status(&case, &outcome, m)), [MessageStatus::Summarized; 3]);
 }
 
 #[test]
@@ -245,27 +190,18 @@ fn a_real_system_that_removes_a_pinned_message_gives_one_warning() {
     let policy = policy("picoclaw");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let statuses = [3, 5].map(|m| status(&case, &outcome, m));
-    assert!(
-        statuses.iter().any(|f| *f != MessageStatus::Kept),
-        "{}",
-        event_words(&outcome)
-    );
+    assert!(statuses.iter().any(|f| *f != MessageStatus::Kept), "{}", event_words(&outcome));
     let mut warned = warnings(&outcome);
     warned.retain(|warning| warning.contains("pinned"));
     let [warning] = &warned[..] else {
         panic!("{warned:?}");
     };
-    let event = outcome
-        .events
-        .iter()
-        .find(|e| e.messages.iter().any(|r| r.contains(&3) || r.contains(&5)));
+    let event =
+        outcome.events.iter().find(|e| e.messages.iter().any(|r| r.contains(&3) || r.contains(&5)));
     let event = event.expect("an event took them");
     assert!(
-        warning.starts_with(&format!(
-            "call {}: {}: message",
-            event.call + 1,
-            event.stage
-        )) && warning.contains("pinned, and picoclaw does not support pins"),
+        warning.starts_with(&format!("call {}: {}: message", event.call + 1, event.stage))
+            && warning.contains("pinned, and picoclaw does not support pins"),
         "{warning}"
     );
 }
@@ -281,22 +217,13 @@ fn a_dropped_message_drops_its_call_and_changes_no_sample() {
     let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!(
-        (event.stage.as_str(), event.action),
-        ("manually", ActionKind::Drop)
-    );
+    assert_eq!((event.stage.as_str(), event.action), ("manually", ActionKind::Drop));
     assert_eq!((event.messages.clone(), event.orphans), (one(4..6), 0));
-    assert_eq!(
-        event.log,
-        ["message 5 is changed too: a call and its results go together"]
-    );
+    assert_eq!(event.log, ["message 5 is changed too: a call and its results go together"]);
     assert_eq!(event.before, plain.context.tokens());
     assert_eq!(event.after, outcome.context.tokens());
     assert_eq!(event.call, case.session.calls.len() - 1);
-    assert_eq!(
-        [4, 5].map(|m| status(&marked, &outcome, m)),
-        [MessageStatus::Dropped; 2]
-    );
+    assert_eq!([4, 5].map(|m| status(&marked, &outcome, m)), [MessageStatus::Dropped; 2]);
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
 }
 
@@ -307,10 +234,7 @@ fn a_dropped_result_drops_only_its_own_call() {
     assert_eq!(status(&case, &outcome, 3), MessageStatus::Dropped);
     assert_eq!(status(&case, &outcome, 4), MessageStatus::Kept);
     let removed = PartStatus::Removed { event: 0 };
-    assert_eq!(
-        parts_of(&outcome, 2),
-        [PartStatus::Kept, removed, PartStatus::Kept]
-    );
+    assert_eq!(parts_of(&outcome, 2), [PartStatus::Kept, removed, PartStatus::Kept]);
 }
 
 #[test]
@@ -324,10 +248,7 @@ fn a_message_left_empty_is_dropped_with_its_pair() {
     for message in [2, 3] {
         let case = case.with_manual_edits(dropped(&[message]));
         let outcome = played(&case, "none", &[]);
-        assert_eq!(
-            [2, 3].map(|m| status(&case, &outcome, m)),
-            [MessageStatus::Dropped; 2]
-        );
+        assert_eq!([2, 3].map(|m| status(&case, &outcome, m)), [MessageStatus::Dropped; 2]);
         assert_eq!(outcome.context.entries.len(), 3);
     }
 }
@@ -335,57 +256,29 @@ fn a_message_left_empty_is_dropped_with_its_pair() {
 #[test]
 fn clearing_keeps_calls_and_encrypted_reasoning() {
     let mut talk = Talk::new();
-    talk.message(
-        Role::User,
-        vec![text("What is this?"), picture(None), text("Look well.")],
-    );
-    talk.message(
-        Role::Assistant,
-        vec![thought(64), text("I look."), call("a")],
-    );
+    talk.message(Role::User, vec![text("What is this?"), picture(None), text("Look well.")]);
+    talk.message(Role::Assistant, vec![thought(64), text("I look."), call("a")]);
     talk.message(Role::User, vec![result("a", 60), picture(Some("a"))]);
     talk.message(Role::Assistant, vec![thought(64), text("A boat.")]);
     talk.message(Role::User, vec![picture(None), picture(None)]);
     talk.message(Role::Assistant, vec![text("Two boats.")]);
     let case = case(&talk, 100_000).with_manual_edits(cleared(&[1, 2, 3, 4, 5]));
     let outcome = played(&case, "none", &[]);
-    let (cleared_part, removed) = (
-        PartStatus::Cleared { marker: 0 },
-        PartStatus::Removed { event: 0 },
-    );
+    let (cleared_part, removed) =
+        (PartStatus::Cleared { marker: 0 }, PartStatus::Removed { event: 0 });
     let kept = PartStatus::Kept;
-    assert_eq!(
-        parts_of(&outcome, 1),
-        [cleared_part.clone(), removed.clone(), removed.clone()]
-    );
-    assert_eq!(
-        parts_of(&outcome, 2),
-        [kept.clone(), cleared_part.clone(), kept]
-    );
-    assert_eq!(
-        parts_of(&outcome, 3),
-        [cleared_part.clone(), removed.clone()]
-    );
-    assert_eq!(
-        parts_of(&outcome, 4),
-        [removed.clone(), cleared_part.clone()]
-    );
+    assert_eq!(parts_of(&outcome, 1), [cleared_part.clone(), removed.clone(), removed.clone()]);
+    assert_eq!(parts_of(&outcome, 2), [kept.clone(), cleared_part.clone(), kept]);
+    assert_eq!(parts_of(&outcome, 3), [cleared_part.clone(), removed.clone()]);
+    assert_eq!(parts_of(&outcome, 4), [removed.clone(), cleared_part.clone()]);
     assert_eq!(parts_of(&outcome, 5), [cleared_part, removed]);
     let [event] = manual_events(&outcome)[..] else {
         panic!("{}", event_words(&outcome));
     };
-    assert_eq!(
-        (event.action, event.messages.clone()),
-        (ActionKind::Clear, one(1..6))
-    );
+    assert_eq!((event.action, event.messages.clone()), (ActionKind::Clear, one(1..6)));
     assert_eq!(&*outcome.context.markers[0].text, "[cleared manually]");
-    let managed = ExecutedContext::new(outcome.context)
-        .unwrap()
-        .managed(&case.session);
-    let edited = managed
-        .entries
-        .iter()
-        .filter(|e| matches!(e, ManagedEntry::Edited { .. }));
+    let managed = ExecutedContext::new(outcome.context).unwrap().managed(&case.session);
+    let edited = managed.entries.iter().filter(|e| matches!(e, ManagedEntry::Edited { .. }));
     assert_eq!(edited.count(), 5);
 }
 
@@ -415,10 +308,7 @@ fn impossible_manual_edits_are_reported_and_the_others_applied() {
         ]
     );
     // Message 3 was dropped with its result, so clearing it needs no warning.
-    assert_eq!(
-        [2, 3].map(|m| status(&case, &outcome, m)),
-        [MessageStatus::Dropped; 2]
-    );
+    assert_eq!([2, 3].map(|m| status(&case, &outcome, m)), [MessageStatus::Dropped; 2]);
     assert_eq!(status(&case, &outcome, 1), MessageStatus::Cleared);
     assert_eq!(manual_events(&outcome).len(), 2);
 }
@@ -447,17 +337,10 @@ fn a_manual_edit_of_a_removed_message_names_the_removing_stage() {
 #[test]
 fn a_cleared_result_is_not_cleared_again() {
     let case = case(&Talk::turns(6, 5, 200), 8_000).with_manual_edits(cleared(&[3]));
-    let knobs = [
-        ("prune_protect", 500.0),
-        ("prune_minimum", 300.0),
-        ("compression_trigger", 0.5),
-    ];
+    let knobs = [("prune_protect", 500.0), ("prune_minimum", 300.0), ("compression_trigger", 0.5)];
     let outcome = played(&case, "prune", &knobs);
     assert!(manual_events(&outcome).is_empty());
-    assert_eq!(
-        warnings(&outcome),
-        ["message 4 is not cleared manually: cleared already"]
-    );
+    assert_eq!(warnings(&outcome), ["message 4 is not cleared manually: cleared already"]);
 }
 
 #[test]
@@ -476,10 +359,7 @@ fn marks_of_later_messages_have_no_effect() {
     };
     assert_eq!((event.call, event.messages.clone()), (2, one(3..4)));
     assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
-    outcome
-        .context
-        .check(&marked)
-        .expect("the account is complete");
+    outcome.context.check(&marked).expect("the account is complete");
 }
 
 #[test]
@@ -495,18 +375,8 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     let policy = policy("none");
     let now = Schedule::Now { force: false };
     let mut estimator = plimsoll::engine::Estimator;
-    let outcome = drive(
-        &case,
-        &policy,
-        &policy.defaults(),
-        now,
-        None,
-        &mut estimator,
-    );
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    let outcome = drive(&case, &policy, &policy.defaults(), now, None, &mut estimator);
+    outcome.context.check(&case).expect("the account is complete");
     assert_eq!(
         warnings(&outcome),
         [
@@ -518,11 +388,7 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     assert!(outcome.removes());
     let replayed = simulate(&case, &policy, &policy.defaults(), None);
     let nowhere = "message 11 is not dropped manually: written by the source's own compaction";
-    assert!(
-        warnings(&replayed).iter().any(|w| w.starts_with(nowhere)),
-        "{:?}",
-        replayed.warnings
-    );
+    assert!(warnings(&replayed).iter().any(|w| w.starts_with(nowhere)), "{:?}", replayed.warnings);
 }
 
 #[test]

@@ -33,46 +33,21 @@ impl Rewrite for ByRule {
 }
 
 const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
-    NamedAction {
-        name,
-        kind: ActionKind::Drop,
-        help: "",
-        shape,
-        numbers: &["keep"],
-        make,
-    }
+    NamedAction { name, kind: ActionKind::Drop, help: "", shape, numbers: &["keep"], make }
 }
 
 type MakeRule = fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>;
 
 static ACTIONS: [NamedAction; 9] = [
-    row("drop_oldest", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(drop_oldest)))
-    }),
-    row("drop_oldest_blocks", Shape::Anthropic, |_| {
-        Ok(Arc::new(ByRule(drop_oldest)))
-    }),
-    row("cut_result", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(cut_result)))
-    }),
-    row("empty_results", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(empty_results)))
-    }),
-    row("thin_out", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(thin_out)))
-    }),
-    row("thin_out_by_edits", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(thin_out_by_edits)))
-    }),
-    row("two_summaries", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(two_summaries)))
-    }),
-    row("note_to_newest", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(note_to_newest)))
-    }),
-    row("count_and_give_up", Shape::OpenAi, |_| {
-        Ok(Arc::new(ByRule(count_and_give_up)))
-    }),
+    row("drop_oldest", Shape::OpenAi, |_| Ok(Arc::new(ByRule(drop_oldest)))),
+    row("drop_oldest_blocks", Shape::Anthropic, |_| Ok(Arc::new(ByRule(drop_oldest)))),
+    row("cut_result", Shape::OpenAi, |_| Ok(Arc::new(ByRule(cut_result)))),
+    row("empty_results", Shape::OpenAi, |_| Ok(Arc::new(ByRule(empty_results)))),
+    row("thin_out", Shape::OpenAi, |_| Ok(Arc::new(ByRule(thin_out)))),
+    row("thin_out_by_edits", Shape::OpenAi, |_| Ok(Arc::new(ByRule(thin_out_by_edits)))),
+    row("two_summaries", Shape::OpenAi, |_| Ok(Arc::new(ByRule(two_summaries)))),
+    row("note_to_newest", Shape::OpenAi, |_| Ok(Arc::new(ByRule(note_to_newest)))),
+    row("count_and_give_up", Shape::OpenAi, |_| Ok(Arc::new(ByRule(count_and_give_up)))),
 ];
 
 static METERS: [NamedMeter; 1] = [NamedMeter {
@@ -84,18 +59,10 @@ static METERS: [NamedMeter; 1] = [NamedMeter {
     tools: |_| 0,
 }];
 
-static REGISTRY: Registry = Registry {
-    actions: &[&ACTIONS],
-    meters: &[&METERS[0]],
-    windows: &[],
-};
+static REGISTRY: Registry = Registry { actions: &[&ACTIONS], meters: &[&METERS[0]], windows: &[] };
 
 fn changed(messages: Vec<ChatMessage>) -> Rewritten {
-    Rewritten {
-        messages: Some(messages),
-        fired: true,
-        ..Rewritten::default()
-    }
+    Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() }
 }
 
 /// Keeps instructions and the newest messages; a notice replaces the rest.
@@ -104,10 +71,7 @@ fn drop_oldest(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten
     let n_gone = (input.messages.len() - 1).saturating_sub(keep);
     let mut messages = input.messages;
     messages.drain(1..=n_gone);
-    messages.insert(
-        1,
-        ChatMessage::notice("user", format!("{n_gone} messages are gone")),
-    );
+    messages.insert(1, ChatMessage::notice("user", format!("{n_gone} messages are gone")));
     Ok(changed(messages.into_vec()))
 }
 
@@ -123,11 +87,7 @@ fn cut_result(input: RewriteInput<'_>, _: &mut Replies<'_>) -> Result<Rewritten,
         return Ok(Rewritten::default());
     }
     Ok(changed(
-        input
-            .messages
-            .iter()
-            .map(|m| if is_long(m) { cut(m) } else { m.clone() })
-            .collect(),
+        input.messages.iter().map(|m| if is_long(m) { cut(m) } else { m.clone() }).collect(),
     ))
 }
 
@@ -136,11 +96,7 @@ fn empty_results(
     _: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let empty = |m: &ChatMessage| {
-        if m.is("tool") {
-            m.with_text("[gone]")
-        } else {
-            m.clone()
-        }
+        if m.is("tool") { m.with_text("[gone]") } else { m.clone() }
     };
     Ok(changed(input.messages.iter().map(empty).collect()))
 }
@@ -154,17 +110,10 @@ fn thin_out_by_edits(
     let old = input.messages[..n_old].iter().enumerate().skip(1);
     let edit = |(at, message): (usize, &ChatMessage)| match at % 5 {
         3 => Some(MessageEdit { at, now: None }),
-        _ if message.is("tool") => Some(MessageEdit {
-            at,
-            now: Some(message.with_text("[gone]")),
-        }),
+        _ if message.is("tool") => Some(MessageEdit { at, now: Some(message.with_text("[gone]")) }),
         _ => None,
     };
-    Ok(Rewritten {
-        edits: old.filter_map(edit).collect(),
-        fired: true,
-        ..Rewritten::default()
-    })
+    Ok(Rewritten { edits: old.filter_map(edit).collect(), fired: true, ..Rewritten::default() })
 }
 
 /// Returns the same changes as a whole conversation.
@@ -174,11 +123,7 @@ fn thin_out(
 ) -> Result<Rewritten, PendingRequest> {
     let messages = input.messages.clone();
     let done = thin_out_by_edits(input, replies)?;
-    Ok(Rewritten {
-        messages: done.after(&messages),
-        edits: Vec::new().into(),
-        ..done
-    })
+    Ok(Rewritten { messages: done.after(&messages), edits: Vec::new().into(), ..done })
 }
 
 /// Makes two requests and replaces everything except the newest messages by both answers.
@@ -194,11 +139,8 @@ fn two_summaries(
     let halves = old.split_at(old.len() / 2);
     let mut texts = Vec::new();
     for half in [halves.0, halves.1] {
-        let request = SummaryRequest {
-            messages: half.to_vec(),
-            with_tools: false,
-            max_tokens: Some(50),
-        };
+        let request =
+            SummaryRequest { messages: half.to_vec(), with_tools: false, max_tokens: Some(50) };
         match replies.reply_to(request)? {
             SummaryReply::Text(text) => texts.push(text.to_string()),
             _ => return Ok(Rewritten::default()),
@@ -253,10 +195,7 @@ fn long_talk() -> Case {
 
 fn run(case: &Case, policy: &Policy) -> Outcome {
     let outcome = simulate(case, policy, &policy.defaults(), None);
-    outcome
-        .context
-        .check(case)
-        .expect("the account is complete");
+    outcome.context.check(case).expect("the account is complete");
     outcome
 }
 
@@ -293,12 +232,7 @@ fn a_result_is_cut_before_it_is_added() {
     assert_eq!(outcome.events.len(), 9);
     assert!(outcome.samples[3].tokens < untouched.samples[3].tokens - Tokens(200));
     let cut = outcome.context.statuses(case.session.messages.len());
-    assert_eq!(
-        cut.iter()
-            .filter(|(status, _)| *status == MessageStatus::Cut)
-            .count(),
-        9
-    );
+    assert_eq!(cut.iter().filter(|(status, _)| *status == MessageStatus::Cut).count(), 9);
 }
 
 #[test]
@@ -317,11 +251,7 @@ fn a_view_changes_only_its_call() {
         assert_eq!(is_managed, with.call == 5, "call {}", with.call + 1);
     }
     let originals = once.context.entries.iter();
-    assert!(
-        originals
-            .clone()
-            .all(|e| matches!(e.body, EntryBody::Original(_)))
-    );
+    assert!(originals.clone().all(|e| matches!(e.body, EntryBody::Original(_))));
     assert_eq!(once.end, never.end);
 }
 
@@ -351,10 +281,7 @@ fn a_view_of_the_last_call_that_is_updated_equals_a_new_one() {
         ("swe-agent", &[]),
         (
             "agent-framework",
-            &[
-                ("max_context_window_tokens", 3_000.0),
-                ("max_output_tokens", 500.0),
-            ],
+            &[("max_context_window_tokens", 3_000.0), ("max_output_tokens", 500.0)],
         ),
     ];
     for (preset, settings) in views {
@@ -386,13 +313,9 @@ fn edits_equal_a_rewrite_of_the_whole_conversation() {
     let more = "[[stage]]\nid = \"more\"\nat = \"before_call\"\nwhen = \"call > 6 and call < 10\"\ndo = { named = \"drop_oldest\", keep = 4 }";
     let later = format!("{more}\nmutates = \"view\"");
     let late = "[[stage]]\nid = \"late\"\nat = \"overflow_error\"\nwhen = \"call > 8\"\ndo = { named = \"empty_results\", keep = 0 }";
-    for (rest, window) in [
-        ("", 100_000),
-        (cut, 100_000),
-        (more, 100_000),
-        (&later, 100_000),
-        (late, 400),
-    ] {
+    for (rest, window) in
+        [("", 100_000), (cut, 100_000), (more, 100_000), (&later, 100_000), (late, 400)]
+    {
         for mutates in ["store", "view"] {
             let of = |action: &str| {
                 let stage = format!(
@@ -413,16 +336,8 @@ fn same_at_each_call(one: &Policy, other: &Policy, window: u64) {
     for until in (0..case.session.calls.len()).map(Some).chain([None]) {
         let summary_of = |policy: &Policy| {
             let outcome = simulate(&case, policy, &policy.defaults(), until);
-            outcome
-                .context
-                .check(&case)
-                .expect("the account is complete");
-            let Outcome {
-                samples,
-                events,
-                context,
-                ..
-            } = &outcome;
+            outcome.context.check(&case).expect("the account is complete");
+            let Outcome { samples, events, context, .. } = &outcome;
             assert!(!events.is_empty() || until == Some(0));
             format!("{samples:#?}\n{events:#?}\n{context:#?}")
         };
@@ -445,18 +360,8 @@ fn an_action_is_applied_after_all_its_answers() {
         "at = \"before_call\"\nwhen = \"call == 9\"\ndo = { named = \"two_summaries\", keep = 4 }";
     let policy = policy(stage, "");
     let mut answers = Numbered(0);
-    let outcome = drive(
-        &case,
-        &policy,
-        &policy.defaults(),
-        Schedule::Replay,
-        None,
-        &mut answers,
-    );
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    let outcome = drive(&case, &policy, &policy.defaults(), Schedule::Replay, None, &mut answers);
+    outcome.context.check(&case).expect("the account is complete");
     assert_eq!(outcome.summaries.requests, 2);
     let (written, _) = outcome.context.written().next().expect("a summary");
     assert_eq!(&*written.text, "answer 1 / answer 2");
@@ -473,10 +378,7 @@ fn background_results_are_applied_before_newer_messages() {
     let stage = "at = \"before_call\"\nwhen = \"call == 5\"\ndo = { named = \"two_summaries\", keep = 2 }\ndelay = \"3\"";
     let outcome = run(&case, &policy(stage, ""));
     assert_eq!(outcome.events.len(), 1);
-    assert_eq!(
-        outcome.events[0].call, 7,
-        "three calls after the fifth call"
-    );
+    assert_eq!(outcome.events[0].call, 7, "three calls after the fifth call");
     let at_once = run(&case, &policy(&stage.replace('3', "0"), ""));
     assert_eq!(outcome.context.tokens(), at_once.context.tokens());
 }
@@ -487,15 +389,9 @@ fn a_message_with_an_added_note_counts_as_kept() {
     let stage =
         "at = \"before_call\"\nwhen = \"call == 1\"\ndo = { named = \"note_to_newest\", keep = 0 }";
     let outcome = run(&case, &policy(stage, ""));
-    assert_eq!(
-        (outcome.compactions, outcome.events[0].effect),
-        (0, Effect::Changed)
-    );
+    assert_eq!((outcome.compactions, outcome.events[0].effect), (0, Effect::Changed));
     assert!(outcome.events[0].after > outcome.events[0].before);
-    assert_eq!(
-        outcome.context.statuses(case.session.messages.len())[1].0,
-        MessageStatus::Kept
-    );
+    assert_eq!(outcome.context.statuses(case.session.messages.len())[1].0, MessageStatus::Kept);
 }
 
 #[test]
@@ -528,10 +424,7 @@ fn a_named_meter_rounds_the_total_and_gives_the_believed_fill() {
     let last = outcome.samples.last().expect("a call");
     let answer = "That is done.".len();
     assert_eq!(last.metered.0, (letters - answer) as u64 / 4);
-    assert_eq!(
-        last.believed.expect("a belief").0,
-        last.metered.as_f64() / 100.0
-    );
+    assert_eq!(last.believed.expect("a belief").0, last.metered.as_f64() / 100.0);
 }
 
 #[test]
@@ -540,9 +433,7 @@ fn a_preset_with_an_unknown_name_is_rejected() {
         let text = format!(
             "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"it\"\nat = \"manual\"\nwhen = \"used > 0\"\n{text}"
         );
-        Policy::parse(&text, &REGISTRY)
-            .expect_err("a mistake")
-            .to_string()
+        Policy::parse(&text, &REGISTRY).expect_err("a mistake").to_string()
     };
     assert!(refused("do = { named = \"fly\", keep = 1 }").contains("unknown action `fly`"));
     assert!(refused("do = { named = \"drop_oldest\" }").contains("needs the number `keep`"));

@@ -61,12 +61,7 @@ fn settings_are_read_from_the_files_that_enclose_them() {
     for (text, preset, (name, value)) in files {
         let read = import(text).unwrap_or_else(|why| panic!("{preset}: {why}"));
         assert_eq!(read.policy.name, preset);
-        assert_eq!(
-            read.knobs.get(name),
-            Some(value),
-            "{preset}: {:?}",
-            read.set
-        );
+        assert_eq!(read.knobs.get(name), Some(value), "{preset}: {:?}", read.set);
     }
 }
 
@@ -74,10 +69,7 @@ fn settings_are_read_from_the_files_that_enclose_them() {
 fn every_preset_of_a_system_has_a_configuration_and_generic_ones_have_none() {
     let ours = ["truncate", "prune", "summarize", "none"];
     for preset in PRESETS {
-        assert_eq!(
-            Native::of(preset.name).is_none(),
-            ours.contains(&preset.name)
-        );
+        assert_eq!(Native::of(preset.name).is_none(), ours.contains(&preset.name));
     }
     let truncate = presets::by_name("truncate").expect("bundled");
     let refused = export(&truncate, &truncate.defaults()).expect_err("it is ours");
@@ -87,49 +79,29 @@ fn every_preset_of_a_system_has_a_configuration_and_generic_ones_have_none() {
     );
     let none = presets::by_name("none").expect("bundled");
     let refused = export(&none, &none.defaults()).expect_err("it is ours");
-    assert!(
-        refused.contains("no configuration format of its own"),
-        "{refused}"
-    );
+    assert!(refused.contains("no configuration format of its own"), "{refused}");
 }
 
 #[test]
 fn a_percentage_becomes_a_share() {
     let policy = presets::by_name("picoclaw").expect("bundled");
     let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "compression_trigger", 0.29)
-        .expect("in range");
+    policy.set(&mut knobs, "compression_trigger", 0.29).expect("in range");
     let written = export(&policy, &knobs).expect("it has one").text;
     assert!(
         written.contains("\"summarize_token_percent\": 29\n") || written.contains(": 29,"),
         "{written}"
     );
-    assert_eq!(
-        import(&written)
-            .expect("read")
-            .knobs
-            .get("compression_trigger"),
-        Some(0.29)
-    );
+    assert_eq!(import(&written).expect("read").knobs.get("compression_trigger"), Some(0.29));
 }
 
 #[test]
 fn ignored_keys_are_reported_in_comments_and_notes() {
     let policy = presets::by_name("baseagent").expect("bundled");
     let written = export(&policy, &policy.defaults()).expect("it has one");
-    let line = written
-        .text
-        .lines()
-        .find(|l| l.contains("prune_protect"))
-        .expect("a line");
+    let line = written.text.lines().find(|l| l.contains("prune_protect")).expect("a line");
     assert!(line.contains("# ignored:"), "{line}");
-    assert!(
-        written
-            .notes
-            .iter()
-            .any(|note| note.contains("prune_protect"))
-    );
+    assert!(written.notes.iter().any(|note| note.contains("prune_protect")));
 }
 
 #[test]
@@ -141,9 +113,7 @@ fn a_limit_of_another_kind_is_reported_and_ignored() {
     assert_eq!(read.knobs.get("compression_trigger"), Some(100_000.0));
     assert_eq!(read.knobs.get("keep_results"), Some(5.0));
     assert!(
-        read.notes
-            .iter()
-            .any(|note| note.contains("trigger: \"tool_uses\"")),
+        read.notes.iter().any(|note| note.contains("trigger: \"tool_uses\"")),
         "{:?}",
         read.notes
     );
@@ -165,16 +135,10 @@ fn unknown_and_out_of_range_keys_are_reported_and_ignored() {
         .expect("CowAgent's");
     assert_eq!(read.policy.name, "cowagent");
     assert_eq!(read.knobs.get("agent_max_context_turns"), Some(20.0));
-    assert!(
-        read.notes.iter().any(|note| note.contains("out of range")),
-        "{:?}",
-        read.notes
-    );
+    assert!(read.notes.iter().any(|note| note.contains("out of range")), "{:?}", read.notes);
     assert_eq!(read.unread, ["channel_type"]);
     assert!(
-        import("hello")
-            .expect_err("nothing")
-            .contains("no setting of a supported system found")
+        import("hello").expect_err("nothing").contains("no setting of a supported system found")
     );
 }
 
@@ -182,16 +146,8 @@ fn unknown_and_out_of_range_keys_are_reported_and_ignored() {
 fn an_application_is_read_with_its_placeholders_and_ignored_keys() {
     let read = import(DIGITORN).expect("Digitorn's");
     let knob = |name: &str| read.knobs.get(name);
-    assert_eq!(
-        knob("max_tokens"),
-        Some(131_072.0),
-        "the window of deepseek-chat"
-    );
-    assert_eq!(
-        knob("keep_recent"),
-        Some(6.0),
-        "the agent's block replaces the execution's"
-    );
+    assert_eq!(knob("max_tokens"), Some(131_072.0), "the window of deepseek-chat");
+    assert_eq!(knob("keep_recent"), Some(6.0), "the agent's block replaces the execution's");
     assert_eq!(knob("compression_trigger"), Some(0.15));
     assert_eq!(knob("summary_max_tokens"), Some(512.0));
     let toml = read.toml.as_deref().expect("it has hooks of its own");
@@ -202,11 +158,7 @@ fn an_application_is_read_with_its_placeholders_and_ignored_keys() {
     );
     assert!(!read.notes.iter().any(|note| note.contains("API_KEY=")));
     let says = |word: &str| read.notes.iter().any(|note| note.contains(word));
-    assert!(
-        says("count") && says("message"),
-        "what the code ignores: {:?}",
-        read.notes
-    );
+    assert!(says("count") && says("message"), "what the code ignores: {:?}", read.notes);
 }
 
 /// Its document's "What happens at runtime": pressure is logged at every call, compaction fires once pressure passes
@@ -218,25 +170,14 @@ fn an_application_replays_with_its_own_settings() {
     talk.turn(2, 40).turn(12, 3_000);
     let case = case(&talk, 131_072);
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
-    outcome
-        .context
-        .check(&case)
-        .expect("the account is complete");
+    outcome.context.check(&case).expect("the account is complete");
     let logged = outcome.events.iter().flat_map(|e| &e.log);
     assert!(logged.filter(|line| line.contains("tokens, ")).count() >= case.session.calls.len());
-    let compacted: Vec<_> = outcome
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed)
-        .collect();
+    let compacted: Vec<_> = outcome.events.iter().filter(|e| e.effect == Effect::Removed).collect();
     let first = compacted.first().expect("it compacts");
     let pressure = first.before.as_f64() / (131_072.0 - 4_096.0);
     assert!((0.10..0.30).contains(&pressure), "{pressure}");
-    assert!(
-        compacted
-            .windows(2)
-            .all(|pair| pair[1].call - pair[0].call >= 3)
-    );
+    assert!(compacted.windows(2).all(|pair| pair[1].call - pair[0].call >= 3));
 }
 
 #[test]
@@ -247,10 +188,7 @@ fn a_custom_hook_acts_at_its_own_threshold() {
     talk.turn(1, 40).turn(1, 9_000).turn(1, 40).turn(1, 40);
     let case = case(&talk, 131_072);
     let outcome = simulate(&case, &read.policy, &read.knobs, None);
-    let removed = outcome
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed);
+    let removed = outcome.events.iter().filter(|e| e.effect == Effect::Removed);
     assert!(removed.count() > 0, "{:?}", outcome.events);
 }
 
@@ -259,10 +197,7 @@ fn an_invalid_number_is_rejected_with_its_location() {
     let yaml = "agents:\n  - id: main\n    brain:\n      context:\n        compression_trigger: ";
     for number in [".nan", "1e400", ".inf"] {
         let why = import(&format!("{yaml}{number}\n")).expect_err("no number");
-        assert!(
-            why.contains("as YAML: line 5") && why.contains(number),
-            "{why}"
-        );
+        assert!(why.contains("as YAML: line 5") && why.contains(number), "{why}");
         assert_eq!(why.lines().count(), 1, "{why}");
     }
     let why = import("{\"agents\": [}").expect_err("no JSON");
@@ -297,9 +232,7 @@ fn every_key_of_every_preset_comes_back() {
         for knob in policy.knobs.iter().filter(|knob| knob.key.is_some()) {
             // Another value than the default, where there is one.
             let [low, high] = knob.range;
-            let step = knob
-                .step
-                .max(if knob.unit == "tokens" { 1_000.0 } else { 1.0 });
+            let step = knob.step.max(if knob.unit == "tokens" { 1_000.0 } else { 1.0 });
             let tuned = [knob.value + step, knob.value - step, knob.value + knob.step]
                 .into_iter()
                 .find(|value| (low..=high).contains(value))
@@ -307,11 +240,7 @@ fn every_key_of_every_preset_comes_back() {
             policy.set(&mut knobs, &knob.name, tuned).expect("in range");
         }
         let Ok(written) = export(&policy, &knobs) else {
-            assert!(
-                policy.knobs.iter().all(|knob| knob.key.is_none()),
-                "{}",
-                preset.name
-            );
+            assert!(policy.knobs.iter().all(|knob| knob.key.is_none()), "{}", preset.name);
             continue;
         };
         let read = import(&written.text).unwrap_or_else(|why| panic!("{}: {why}", preset.name));
@@ -320,12 +249,7 @@ fn every_key_of_every_preset_comes_back() {
         for knob in policy.knobs.iter().filter(|knob| knob.key.is_some()) {
             let (set, back) = (knobs.get(&knob.name), read.knobs.get(&knob.name));
             let is_told = written.notes.iter().any(|note| note.contains(&knob.name));
-            assert!(
-                set == back || is_told,
-                "{}: {set:?}, {back:?}\n{}",
-                knob.name,
-                written.text
-            );
+            assert!(set == back || is_told, "{}: {set:?}, {back:?}\n{}", knob.name, written.text);
         }
     }
 }
@@ -386,11 +310,7 @@ fn compaction_that_is_switched_off_becomes_the_policy_that_removes_nothing() {
         let read = import(text).unwrap_or_else(|why| panic!("{text}: {why}"));
         assert_eq!(read.policy.name, "none", "{text}");
         assert!(read.policy.stages.is_empty() && read.set.is_empty());
-        assert!(
-            read.notes.iter().any(|note| note.contains(key)),
-            "{:?}",
-            read.notes
-        );
+        assert!(read.notes.iter().any(|note| note.contains(key)), "{:?}", read.notes);
         let mut found: Vec<&str> = read.unread.iter().map(String::as_str).collect();
         found.sort_unstable();
         assert_eq!(found, unread, "{text}");

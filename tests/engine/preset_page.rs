@@ -47,11 +47,8 @@ fn preset_page_is_generated_from_the_presets() {
             row(&mut page, policy, &cases, &example);
         }
         for policy in &of_kind {
-            let _ = writeln!(
-                page,
-                "\n### `{}`\n\n{}: {}\n",
-                policy.name, policy.label, policy.help
-            );
+            let _ =
+                writeln!(page, "\n### `{}`\n\n{}: {}\n", policy.name, policy.label, policy.help);
             for source in &policy.sources {
                 let _ = writeln!(page, "- {source}");
             }
@@ -72,9 +69,7 @@ fn preset_page_is_generated_from_the_presets() {
 fn every_preset_names_its_kind_and_how_it_is_known() {
     for preset in PRESETS {
         let policy = preset.policy().expect("a valid preset");
-        let kind = policy
-            .kind
-            .unwrap_or_else(|| panic!("{}: no kind", preset.name));
+        let kind = policy.kind.unwrap_or_else(|| panic!("{}: no kind", preset.name));
         let is_ours = kind == PolicyKind::Strategy;
         assert_eq!(policy.proof.is_none(), is_ours, "{}", preset.name);
     }
@@ -83,9 +78,7 @@ fn every_preset_names_its_kind_and_how_it_is_known() {
 /// Adds the row of a preset.
 fn row(page: &mut String, policy: &Policy, cases: &[Case], example: &Case) {
     let settings = policy.defaults();
-    let proof = policy
-        .proof
-        .map_or_else(String::new, |proof| proof.to_string());
+    let proof = policy.proof.map_or_else(String::new, |proof| proof.to_string());
     let _ = write!(page, "| `{}` | {proof} |", policy.name);
     for case in cases {
         let trigger = policy.trigger(&settings, case, 0);
@@ -93,10 +86,7 @@ fn row(page: &mut String, policy: &Policy, cases: &[Case], example: &Case) {
         let _ = write!(page, " {} |", tokens.as_deref().unwrap_or("–"));
     }
     let outcome = simulate(example, policy, &settings, None);
-    let first = outcome
-        .events
-        .iter()
-        .find(|event| event.effect == Effect::Removed);
+    let first = outcome.events.iter().find(|event| event.effect == Effect::Removed);
     let first =
         first.map(|event| format!("{} → {}", number(event.before.0), number(event.after.0)));
     let (first, n) = (first.as_deref().unwrap_or("–"), outcome.compactions);
@@ -107,8 +97,6 @@ fn row(page: &mut String, policy: &Policy, cases: &[Case], example: &Case) {
 fn number(n: u64) -> String {
     let digits = n.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<_> = groups
-        .map(|group| std::str::from_utf8(group).expect("digits"))
-        .collect();
+    let groups: Vec<_> = groups.map(|group| std::str::from_utf8(group).expect("digits")).collect();
     groups.join(",")
 }

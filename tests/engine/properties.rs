@@ -18,11 +18,8 @@ use rayon::prelude::*;
 use std::sync::{Arc, LazyLock};
 
 fn session(drafts: &[Draft], compacted_before: Option<usize>) -> Session {
-    let source = Source {
-        name: "small".to_owned(),
-        format: "openai_chat",
-        bytes: Vec::new().into(),
-    };
+    let source =
+        Source { name: "small".to_owned(), format: "openai_chat", bytes: Vec::new().into() };
     let mut builder = SessionBuilder::new(source);
     builder.default_vendor(ModelVendor::OpenAi);
     for (idx, draft) in drafts.iter().enumerate() {
@@ -48,11 +45,7 @@ fn small_case(session: Session, window: u64) -> Case {
 
 /// Returns every kind of message, some of them empty.
 fn kinds() -> Vec<Draft> {
-    let call = Body::ToolCall {
-        call: "c".into(),
-        tool: "read".into(),
-        arguments: "{}".into(),
-    };
+    let call = Body::ToolCall { call: "c".into(), tool: "read".into(), arguments: "{}".into() };
     let result = |text: &str| Body::ToolResult {
         call: "c".into(),
         tool: "read".into(),
@@ -67,11 +60,7 @@ fn kinds() -> Vec<Draft> {
         detail: plimsoll::session::ImageDetail::Auto,
         within: None,
     };
-    let thinking = Body::Thinking {
-        text: "".into(),
-        sealed_bytes: 900,
-        reported: Some(0),
-    };
+    let thinking = Body::Thinking { text: "".into(), sealed_bytes: 900, reported: Some(0) };
     let of = |role, body| Draft::new(role, vec![part(body)]);
     let mut summary = Draft::new(Role::User, vec![text("What was said before.")]);
     (summary.is_summary, summary.in_history) = (true, false);
@@ -131,24 +120,21 @@ fn policies() -> &'static [(&'static Preset, Policy)] {
 fn every_preset_handles_zero_one_and_two_messages() {
     let policies = policies();
     assert_eq!(policies.len(), PRESETS.len());
-    small_ones()
-        .par_iter()
-        .enumerate()
-        .for_each(|(idx, session)| {
-            let window = [1, 600, 200_000][idx % 3];
-            let case = small_case(session.clone(), window);
-            for (preset, policy) in policies {
-                let values = policy.defaults();
-                let whole = simulate(&case, policy, &values, None);
-                let now = Schedule::Now { force: true };
-                let forced = drive(&case, policy, &values, now, None, &mut Says(idx as u8 % 3));
-                for outcome in [&whole, &forced] {
-                    let account = outcome.context.check(&case);
-                    assert_eq!(account, Ok(()), "{}: {:?}", preset.name, session.messages);
-                }
-                assert_eq!(whole.samples.len(), session.calls.len(), "{}", preset.name);
+    small_ones().par_iter().enumerate().for_each(|(idx, session)| {
+        let window = [1, 600, 200_000][idx % 3];
+        let case = small_case(session.clone(), window);
+        for (preset, policy) in policies {
+            let values = policy.defaults();
+            let whole = simulate(&case, policy, &values, None);
+            let now = Schedule::Now { force: true };
+            let forced = drive(&case, policy, &values, now, None, &mut Says(idx as u8 % 3));
+            for outcome in [&whole, &forced] {
+                let account = outcome.context.check(&case);
+                assert_eq!(account, Ok(()), "{}: {:?}", preset.name, session.messages);
             }
-        });
+            assert_eq!(whole.samples.len(), session.calls.len(), "{}", preset.name);
+        }
+    });
 }
 
 /// Checks that there is one sample per call and that samples and events are in order.
@@ -156,18 +142,8 @@ fn time_goes_on(case: &Case, preset: &Preset, outcome: &Outcome) -> Result<(), T
     let calls = &case.session.calls;
     prop_assert_eq!(outcome.samples.len(), calls.len());
     for (idx, sample) in outcome.samples.iter().enumerate() {
-        prop_assert_eq!(
-            (sample.call, sample.turn),
-            (idx, calls[idx].turn),
-            "{}",
-            preset.name
-        );
-        prop_assert!(
-            sample.unchanged <= sample.tokens,
-            "{}: {:?}",
-            preset.name,
-            sample
-        );
+        prop_assert_eq!((sample.call, sample.turn), (idx, calls[idx].turn), "{}", preset.name);
+        prop_assert!(sample.unchanged <= sample.tokens, "{}: {:?}", preset.name, sample);
     }
     let of_events: Vec<_> = outcome.events.iter().map(|event| event.call).collect();
     prop_assert!(of_events.is_sorted(), "{}: {of_events:?}", preset.name);
@@ -225,10 +201,7 @@ fn compacted(case: &Case, policy: &Policy, window: u64) -> Option<(Case, bool)> 
     let format = formats::by_name("anthropic_messages")?;
     let managed = executed.managed(&case.session);
     let bytes = format.write(&case.session, &managed).ok()?;
-    let input = Input {
-        name: "again.json".to_owned(),
-        bytes: bytes.into(),
-    };
+    let input = Input { name: "again.json".to_owned(), bytes: bytes.into() };
     let session = formats::parse(&input).ok()?.sessions.pop()?;
     Some((small_case(session, window), is_changed))
 }
@@ -285,10 +258,7 @@ proptest! {
 #[test]
 fn every_preset_handles_a_clock_that_goes_backwards() {
     let mut drafts = vec![Draft::new(Role::User, vec![text("Go on.")])];
-    for (idx, time) in [9_000, 3, -5, i64::MAX, i64::MIN, 0]
-        .into_iter()
-        .enumerate()
-    {
+    for (idx, time) in [9_000, 3, -5, i64::MAX, i64::MIN, 0].into_iter().enumerate() {
         let mut answer = Draft::new(Role::Assistant, vec![text(&format!("answer {idx}"))]);
         answer.time = Some(Millis(time));
         drafts.push(answer);

@@ -6,12 +6,7 @@ use plimsoll::session::{Body, Role, Session};
 use plimsoll::tokens::{Progress, TokenLedger, default_counter};
 
 fn result(tool: &str, text: &str, is_error: bool) -> Body {
-    Body::ToolResult {
-        call: "c".into(),
-        tool: tool.into(),
-        is_error,
-        text: text.into(),
-    }
+    Body::ToolResult { call: "c".into(), tool: tool.into(), is_error, text: text.into() }
 }
 
 /// Returns a session: system, user, assistant call, result, answer; then a user message and a failed result.
@@ -22,10 +17,7 @@ fn session() -> (Session, TokenLedger) {
         arguments: "{\"command\":\"cargo test\"}".into(),
     };
     let mut talk = Talk::new();
-    talk.message(
-        Role::User,
-        vec![text("Run the tests, then the Tests again")],
-    );
+    talk.message(Role::User, vec![text("Run the tests, then the Tests again")]);
     talk.message(Role::Assistant, vec![part(call("Bash"))]);
     let long = "all tests passed ".repeat(400);
     talk.message(Role::Tool, vec![part(result("Bash", &long, false))]);
@@ -102,12 +94,6 @@ fn steps_go_round_and_start_at_the_selected_message() {
     assert_eq!(hits.step(None, Some(3), Direction::Previous), Some(first));
     assert_eq!(hits.step(Some(first), Some(1), Direction::Next), Some(last));
     assert_eq!(hits.step(Some(last), Some(5), Direction::Next), Some(first));
-    assert_eq!(
-        hits.step(Some(first), Some(1), Direction::Previous),
-        Some(last)
-    );
-    assert_eq!(
-        Hits::default().step(Some(first), None, Direction::Previous),
-        None
-    );
+    assert_eq!(hits.step(Some(first), Some(1), Direction::Previous), Some(last));
+    assert_eq!(Hits::default().step(Some(first), None, Direction::Previous), None);
 }

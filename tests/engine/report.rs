@@ -141,9 +141,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
     talk.message(Role::System, vec![part(definition)]);
     talk.message(
         Role::User,
-        vec![text(
-            "zz-request for zz@person.example https://zz.example/x?key=zzkey",
-        )],
+        vec![text("zz-request for zz@person.example https://zz.example/x?key=zzkey")],
     );
     for n in 0..6 {
         let arguments = [
@@ -179,10 +177,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
         };
         talk.message(Role::Tool, vec![part(result), part(media)]);
     }
-    let opaque = Body::Opaque {
-        name: "zz-opaque".into(),
-        json: r#"{"zz":"zz-json"}"#.into(),
-    };
+    let opaque = Body::Opaque { name: "zz-opaque".into(), json: r#"{"zz":"zz-json"}"#.into() };
     talk.message(Role::Assistant, vec![part(opaque), text("zz-answer")]);
     let case = crate::conversation::case(&talk, 8_000);
     let mut session = (*case.session).clone();
@@ -204,11 +199,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
         text: "The system itself would end here: \u{201c}zz-halt at /zz/where\u{201d}".to_owned(),
     });
     let warnings = vec!["line 3: unknown key zz-key in /zz/path of zz@mail.example".to_owned()];
-    let lanes = vec![
-        really(&case),
-        preset(&case, "summarize", &[("output_reserve", 500.0)]),
-        own,
-    ];
+    let lanes = vec![really(&case), preset(&case, "summarize", &[("output_reserve", 500.0)]), own];
     (case, lanes, warnings)
 }
 
@@ -216,17 +207,11 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
 fn spoil(outcome: &mut Outcome) {
     assert!(outcome.compactions > 0, "the policy acts");
     outcome.warnings.push("zz-warning".into());
-    outcome.halts.push(Halt {
-        call: 1,
-        why: "zz-halt".to_owned(),
-    });
+    outcome.halts.push(Halt { call: 1, why: "zz-halt".to_owned() });
     let event = &mut outcome.events[0];
     event.log = vec!["Removed 3 messages about zz-log for zz@log.example".to_owned()];
     event.cause.terms.push(("zz-term".to_owned(), 42.0));
-    event
-        .cause
-        .terms
-        .push(("tokens (zz-term-call)".to_owned(), 43.0));
+    event.cause.terms.push(("tokens (zz-term-call)".to_owned(), 43.0));
 }
 
 #[test]
@@ -234,10 +219,9 @@ fn no_foreign_text_reaches_a_redacted_report() {
     let (case, lanes, warnings) = private();
     let redacted = report(&case, &lanes, &warnings, true);
     // The report itself contains no private text, for every output format.
-    for (what, output) in [
-        ("the value", format!("{redacted:?}")),
-        ("a rendering", renderings(&redacted)),
-    ] {
+    for (what, output) in
+        [("the value", format!("{redacted:?}")), ("a rendering", renderings(&redacted))]
+    {
         let lower = output.to_lowercase();
         let at = lower.find("zz");
         let around = at.map(|at| {
@@ -261,10 +245,7 @@ fn notes_on_messages_are_listed_and_a_redacted_report_contains_their_number() {
     assert!(text.contains("- Message 3 ("), "{text}");
     assert!(text.contains("zz-note for `zz@note.example`"), "{text}");
     let redacted = noted(&case, &lanes, &warnings, &notes, true);
-    assert_eq!(
-        (redacted.message_notes.len(), redacted.omitted_notes),
-        (0, 2)
-    );
+    assert_eq!((redacted.message_notes.len(), redacted.omitted_notes), (0, 2));
     for output in [format!("{redacted:?}"), renderings(&redacted)] {
         assert!(!output.to_lowercase().contains("zz"));
     }
@@ -317,10 +298,7 @@ fn a_plain_report_contains_the_redacted_text() {
         "42",
     ];
     for text in instead {
-        assert!(
-            hidden.contains(text),
-            "{text} stands for nothing:\n{hidden}"
-        );
+        assert!(hidden.contains(text), "{text} stands for nothing:\n{hidden}");
     }
 }
 
@@ -426,14 +404,7 @@ fn hostile_text_is_escaped() {
     let warnings = HOSTILE.map(str::to_owned);
     let report = report(&case, &lanes, &warnings, false);
     let page = html(&report);
-    for tag in [
-        "<script",
-        "<img",
-        "<b>",
-        "href",
-        "</style></svg>",
-        " onerror=\"",
-    ] {
+    for tag in ["<script", "<img", "<b>", "href", "</style></svg>", " onerror=\""] {
         assert!(!page.contains(tag), "{tag}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)"));
@@ -463,17 +434,13 @@ fn every_row_of_a_markdown_table_has_all_cells() {
     let (case, lanes) = hostile();
     let text = markdown(&report(&case, &lanes, &[], false));
     let cells = |line: &str| {
-        let bars = line
-            .char_indices()
-            .filter(|(at, c)| *c == '|' && !line[..*at].ends_with('\\'));
+        let bars = line.char_indices().filter(|(at, c)| *c == '|' && !line[..*at].ends_with('\\'));
         bars.count()
     };
     let all: Vec<&str> = text.lines().collect();
     let (mut head, mut rows) = (0, 0);
     for (idx, line) in all.iter().enumerate() {
-        let is_head = all
-            .get(idx + 1)
-            .is_some_and(|next| next.starts_with("|---"));
+        let is_head = all.get(idx + 1).is_some_and(|next| next.starts_with("|---"));
         if is_head {
             head = cells(line);
         } else if line.starts_with('|') {
@@ -521,14 +488,8 @@ fn samples() -> Vec<PathBuf> {
 }
 
 fn sample_case(path: &Path) -> Case {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation: 0,
-    };
-    load(path, &options, &Progress::default())
-        .expect("a sample opens")
-        .case
+    let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
+    load(path, &options, &Progress::default()).expect("a sample opens").case
 }
 
 /// Every sample with its recorded lane and the lane of each preset.
@@ -536,9 +497,7 @@ static PLAYED_SAMPLES: LazyLock<Vec<(Case, Vec<Played>)>> = LazyLock::new(|| {
     let all_played = |path: PathBuf| {
         let case = sample_case(&path);
         let presets = PRESETS.par_iter().map(|p| preset(&case, p.name, &[]));
-        let lanes = [really(&case)]
-            .into_iter()
-            .chain(presets.collect::<Vec<_>>());
+        let lanes = [really(&case)].into_iter().chain(presets.collect::<Vec<_>>());
         let lanes = lanes.collect();
         (case, lanes)
     };
@@ -607,41 +566,24 @@ fn manual_edits_are_not_redacted() {
     let [plain, redacted] = [false, true].map(|redacts| report(&case, &lanes, &[], redacts));
     let output = |report: &Report| {
         let lanes = report.lanes.iter();
-        let warnings = lanes
-            .flat_map(|lane| &lane.warnings)
-            .map(ToString::to_string);
+        let warnings = lanes.flat_map(|lane| &lane.warnings).map(ToString::to_string);
         warnings.collect::<Vec<_>>()
     };
     assert_eq!(output(&redacted), output(&plain));
     assert!(
         output(&plain).len() > 8
-            && output(&plain)
-                .iter()
-                .any(|w| w.contains("does not support pins"))
+            && output(&plain).iter().any(|w| w.contains("does not support pins"))
     );
     let events = redacted.lanes.iter().flat_map(|lane| &lane.events);
-    let manual_events: Vec<_> = events
-        .filter(|e| e.stage.to_string() == "manually")
-        .collect();
+    let manual_events: Vec<_> = events.filter(|e| e.stage.to_string() == "manually").collect();
     assert!(
-        manual_events.len() >= 4
-            && manual_events
-                .iter()
-                .all(|e| e.why.to_string() == "manually")
+        manual_events.len() >= 4 && manual_events.iter().all(|e| e.why.to_string() == "manually")
     );
-    let logs = manual_events
-        .iter()
-        .flat_map(|e| &e.log)
-        .map(ToString::to_string);
+    let logs = manual_events.iter().flat_map(|e| &e.log).map(ToString::to_string);
     assert!(logs.clone().count() > 0 && logs.clone().all(|l| !l.contains('…')));
     let removals = redacted.lanes.iter().flat_map(|lane| &lane.removed);
     let manual_events = |stage: &ReportText| stage.to_string() == "manually";
-    assert!(
-        removals
-            .filter(|r| r.stage.as_ref().is_some_and(manual_events))
-            .count()
-            >= 4
-    );
+    assert!(removals.filter(|r| r.stage.as_ref().is_some_and(manual_events)).count() >= 4);
 }
 
 #[test]
@@ -680,11 +622,7 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
     let figures = report.lanes[0].figures;
     let accuracy = figures.peak.expect("there are calls").accuracy;
     assert_eq!(accuracy.to_string(), "reported");
-    assert_eq!(
-        html(&report),
-        html(&report.clone()),
-        "same value, same page"
-    );
+    assert_eq!(html(&report), html(&report.clone()), "same value, same page");
 }
 
 #[test]
@@ -715,18 +653,12 @@ fn a_report_distinguishes_missing_from_implausible_usage() {
     let mut session = (*case.session).clone();
     for (idx, call) in session.calls.iter_mut().enumerate() {
         let input = [90_000, 1_000, 60_000, 2_000][idx % 4];
-        call.usage = Some(Usage {
-            input: Tokens(input),
-            ..Usage::default()
-        });
+        call.usage = Some(Usage { input: Tokens(input), ..Usage::default() });
     }
     let case = with_session(&case, session);
     assert!(case.ledger.distrusted.is_some());
     let output = markdown(&report(&case, &[really(&case)], &[], false));
-    assert!(
-        output.contains("the recorded usage does not fit"),
-        "{output}"
-    );
+    assert!(output.contains("the recorded usage does not fit"), "{output}");
     assert!(!output.contains("no usage"), "{output}");
 }
 
@@ -748,10 +680,7 @@ fn a_report_has_the_facts_that_each_lane_kept() {
         assert_eq!(all.lanes[1], kept.of(None));
         assert_eq!(survival.lost[1].lost, kept.lost.len());
         let share = survival_share(kept.of(None), figure::percent);
-        let row = format!(
-            "| all facts | {} |",
-            figure::grouped(kept.of(None).stated as u64)
-        );
+        let row = format!("| all facts | {} |", figure::grouped(kept.of(None).stated as u64));
         let markdown = markdown(report);
         let row = markdown.lines().find(|line| line.starts_with(&row));
         assert!(row.expect("a row").ends_with(&format!(" {share} |")));
@@ -763,8 +692,5 @@ fn a_report_has_the_facts_that_each_lane_kept() {
     };
     assert_eq!(listed(&plain), kept.lost.len().min(5));
     assert_eq!(listed(&redacted), 0);
-    assert!(
-        text.len() < 100 && markdown(&plain).contains(&**text),
-        "{text}"
-    );
+    assert!(text.len() < 100 && markdown(&plain).contains(&**text), "{text}");
 }

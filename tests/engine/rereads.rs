@@ -31,10 +31,7 @@ static VALIDITY: LazyLock<Validity> = LazyLock::new(|| {
 });
 
 fn assert_close(found: f64, expected: f64, within: f64) {
-    assert!(
-        (found - expected).abs() <= within,
-        "{found} is not {expected} ± {within}"
-    );
+    assert!((found - expected).abs() <= within, "{found} is not {expected} ± {within}");
 }
 
 #[test]
@@ -112,11 +109,7 @@ fn extra(age: u32, uses: u32, is_edited: bool) -> f64 {
 }
 
 fn call(talk: &mut Talk, id: &str, tool: &str, arguments: &str, result: &str) {
-    let call = Body::ToolCall {
-        call: id.into(),
-        tool: tool.into(),
-        arguments: arguments.into(),
-    };
+    let call = Body::ToolCall { call: id.into(), tool: tool.into(), arguments: arguments.into() };
     talk.message(Role::Assistant, vec![part(call)]);
     let result = Body::ToolResult {
         call: id.into(),
@@ -130,10 +123,7 @@ fn call(talk: &mut Talk, id: &str, tool: &str, arguments: &str, result: &str) {
 fn with_model(mut case: Case) -> Case {
     let mut session = (*case.session).clone();
     session.models = vec!["claude-sonnet-4-5-20250929".to_owned()];
-    session
-        .calls
-        .iter_mut()
-        .for_each(|call| call.model = Some(0));
+    session.calls.iter_mut().for_each(|call| call.model = Some(0));
     case.session = Arc::new(session);
     case
 }
@@ -153,13 +143,7 @@ fn compacted() -> Case {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("Please do the task.")]);
     let file = "fn a() {}\n".repeat(300);
-    call(
-        &mut talk,
-        "c0",
-        "Read",
-        r#"{"file_path":"/home/me/p/src/a.rs"}"#,
-        &file,
-    );
+    call(&mut talk, "c0", "Read", r#"{"file_path":"/home/me/p/src/a.rs"}"#, &file);
     call(
         &mut talk,
         "c1",
@@ -167,38 +151,14 @@ fn compacted() -> Case {
         r#"{"file_path":"/home/me/p/src/a.rs","old_string":"fn a","new_string":"fn b"}"#,
         "done",
     );
-    call(
-        &mut talk,
-        "c2",
-        "Bash",
-        r#"{"command":"cd p && cat src/a.rs"}"#,
-        &file,
-    );
-    call(
-        &mut talk,
-        "c3",
-        "Grep",
-        r#"{"pattern":"fn a","path":"src/a.rs"}"#,
-        "1: fn a",
-    );
+    call(&mut talk, "c2", "Bash", r#"{"command":"cd p && cat src/a.rs"}"#, &file);
+    call(&mut talk, "c3", "Grep", r#"{"pattern":"fn a","path":"src/a.rs"}"#, "1: fn a");
     for n in 0..9 {
-        call(
-            &mut talk,
-            &format!("d{n}"),
-            "Bash",
-            r#"{"command":"cargo test"}"#,
-            "ok",
-        );
+        call(&mut talk, &format!("d{n}"), "Bash", r#"{"command":"cargo test"}"#, "ok");
     }
     talk.message(Role::User, vec![text("Go on.")]);
     for n in 0..30 {
-        call(
-            &mut talk,
-            &format!("e{n}"),
-            "Bash",
-            r#"{"command":"cargo test"}"#,
-            "ok",
-        );
+        call(&mut talk, &format!("e{n}"), "Bash", r#"{"command":"cargo test"}"#, "ok");
     }
     // System, user, 13 calls with their results.
     talk.compact_before(2 + 26, "Work on b in the sources goes on.");
@@ -226,10 +186,7 @@ fn a_constructed_session_has_the_known_answer() {
     let price = 1.5 * expected * read * (3.75 + 0.3 * later) / 1e6;
     let usd = found.usd.expect("prices are known");
     assert_close(usd.value, price, 0.02 * price);
-    assert!(
-        usd.high / usd.value > 1.9 / 1.5,
-        "the error of the tokens is part of it"
-    );
+    assert!(usd.high / usd.value > 1.9 / 1.5, "the error of the tokens is part of it");
 }
 
 #[test]
@@ -248,21 +205,9 @@ fn observed_items_count_reads_before_edits_only() {
         let mut talk = Talk::new();
         talk.message(Role::User, vec![text("Please do the task.")]);
         for n in 0..50 {
-            call(
-                &mut talk,
-                &format!("c{n}"),
-                "Bash",
-                r#"{"command":"cargo test"}"#,
-                "ok",
-            );
+            call(&mut talk, &format!("c{n}"), "Bash", r#"{"command":"cargo test"}"#, "ok");
         }
-        call(
-            &mut talk,
-            "r",
-            "Read",
-            r#"{"file_path":"src/a.rs"}"#,
-            "fn a() {}",
-        );
+        call(&mut talk, "r", "Read", r#"{"file_path":"src/a.rs"}"#, "fn a() {}");
         talk.message(Role::User, vec![text("Go on.")]);
         for (n, (tool, arguments)) in after.iter().enumerate() {
             call(&mut talk, &format!("d{n}"), tool, arguments, "ok");
@@ -273,10 +218,7 @@ fn observed_items_count_reads_before_edits_only() {
     };
     let other = ("Bash", r#"{"command":"cargo test"}"#);
     let read = ("Read", r#"{"file_path":"src/a.rs"}"#);
-    let edit = (
-        "Edit",
-        r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#,
-    );
+    let edit = ("Edit", r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#);
     let of_compaction = |items: Vec<Item>| {
         let mut items = items.into_iter().filter(|item| !item.is_control);
         items.next().expect("the file at the compaction")
@@ -294,30 +236,16 @@ fn observed_items_count_reads_before_edits_only() {
 fn an_unknown_summary_says_nothing_about_names() {
     let sealed = |text: &str, sealed_bytes: u32| {
         let mut session = (*compacted().session).clone();
-        let summary = session
-            .messages
-            .iter()
-            .position(|message| message.is_summary);
+        let summary = session.messages.iter().position(|message| message.is_summary);
         let part = session.messages[summary.expect("a summary")].parts.start;
-        session.parts[part].body = Body::Thinking {
-            text: text.into(),
-            sealed_bytes,
-            reported: None,
-        };
+        session.parts[part].body =
+            Body::Thinking { text: text.into(), sealed_bytes, reported: None };
         let case = case_of(session, 200_000);
         observed_items(&FileReads::new(&case), &case, (0, 0))
     };
     let items = sealed("", 4_000);
-    assert!(
-        items
-            .iter()
-            .all(|item| item.is_encrypted && item.is_named.is_none())
-    );
-    assert!(
-        sealed("a.rs", 0)
-            .iter()
-            .all(|item| !item.is_encrypted && item.is_named.is_some())
-    );
+    assert!(items.iter().all(|item| item.is_encrypted && item.is_named.is_none()));
+    assert!(sealed("a.rs", 0).iter().all(|item| !item.is_encrypted && item.is_named.is_some()));
 }
 
 #[test]
@@ -330,13 +258,7 @@ fn a_file_that_is_attached_again_is_no_removal() {
             (0..60).map(line).collect()
         };
         let numbered = lines(|n| format!("{n:>6}→"));
-        call(
-            &mut talk,
-            "c0",
-            "Read",
-            r#"{"file_path":"src/a.rs"}"#,
-            &numbered,
-        );
+        call(&mut talk, "c0", "Read", r#"{"file_path":"src/a.rs"}"#, &numbered);
         for n in 0..5 {
             let id = format!("d{n}");
             call(&mut talk, &id, "Bash", r#"{"command":"cargo test"}"#, "ok");
@@ -355,11 +277,7 @@ fn a_file_that_is_attached_again_is_no_removal() {
         let is_own = |message: &plimsoll::session::Message| {
             message.role == Role::User && !message.is_summary && message.in_history
         };
-        let last = session
-            .messages
-            .iter()
-            .rposition(is_own)
-            .expect("a message");
+        let last = session.messages.iter().rposition(is_own).expect("a message");
         session.messages[last].is_injected = true;
         let case = case_of(session, 200_000);
         let outcome = recorded(&case, Tokens(32_000), None);
@@ -384,18 +302,10 @@ fn retention_falls_to_nothing() {
         assert_eq!(curve.at(u64::MAX).rereads, 0.0);
         assert_eq!(
             curve.at(curve.smallest(0.5)).rereads,
-            curve
-                .steps()
-                .find(|(_, n)| *n <= 0.5 * curve.at(0).rereads)
-                .expect("it falls")
-                .1
+            curve.steps().find(|(_, n)| *n <= 0.5 * curve.at(0).rereads).expect("it falls").1
         );
         let steps: Vec<_> = curve.steps().collect();
-        assert!(
-            steps
-                .windows(2)
-                .all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1)
-        );
+        assert!(steps.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1));
     }
 }
 

@@ -16,10 +16,7 @@ fn play_until(case: &Case, stage: &str, until: Option<usize>) -> Outcome {
     let toml = format!("name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n{stage}");
     let policy = presets::parse(&toml).unwrap_or_else(|why| panic!("{why}"));
     let outcome = simulate(case, &policy, &policy.defaults(), until);
-    outcome
-        .context
-        .check(case)
-        .expect("the account is complete");
+    outcome.context.check(case).expect("the account is complete");
     pairs_are_whole(case, &outcome.context).expect("whole pairs");
     outcome
 }
@@ -52,28 +49,15 @@ fn first_messages_are_kept_with_the_results_of_their_calls() {
     let case = case(&Talk::tool_calls(6, 10), 100_000);
     let take = "keep = [\"system\", \"first_messages(2)\", \"last_messages(2)\"]";
     let outcome = play_until(&case, &drop_at(6, take), Some(5));
-    assert_eq!(
-        left(&outcome),
-        [0, 1, 2, 3, 10, 11],
-        "{}",
-        event_words(&outcome)
-    );
+    assert_eq!(left(&outcome), [0, 1, 2, 3, 10, 11], "{}", event_words(&outcome));
 }
 
 #[test]
 fn oldest_limits_the_taken_messages_and_keeps_pairs_whole() {
     let case = case(&Talk::tool_calls(6, 10), 100_000);
-    let even = play_until(
-        &case,
-        &drop_at(6, "keep = [\"system\"], oldest = \"3\""),
-        Some(5),
-    );
+    let even = play_until(&case, &drop_at(6, "keep = [\"system\"], oldest = \"3\""), Some(5));
     assert_eq!(left(&even), [0, 4, 5, 6, 7, 8, 9, 10, 11]);
-    let odd = play_until(
-        &case,
-        &drop_at(6, "keep = [\"system\"], oldest = \"4\""),
-        Some(5),
-    );
+    let odd = play_until(&case, &drop_at(6, "keep = [\"system\"], oldest = \"4\""), Some(5));
     assert_eq!(left(&odd), left(&even));
 }
 
@@ -106,11 +90,7 @@ fn user_tokens_keeps_the_newest_user_messages() {
     let take = format!("keep = [\"system\", \"user_tokens({})\"]", 2 * weight);
     let outcome = play_until(&case, &drop_at(call + 1, &take), Some(call));
     assert_eq!(left(&outcome), [0, users[2], users[3]]);
-    let outcome = play_until(
-        &case,
-        &drop_at(call + 1, "keep = [\"last_user\"]"),
-        Some(call),
-    );
+    let outcome = play_until(&case, &drop_at(call + 1, "keep = [\"last_user\"]"), Some(call));
     assert_eq!(left(&outcome), [users[3]]);
 }
 
@@ -174,19 +154,11 @@ fn results_of_other_tools_are_neither_cleared_nor_counted() {
     let cleared = |take: &str| -> Vec<usize> {
         let outcome = play(&case, &clear(take));
         let statuses = statuses(&case, &outcome);
-        (0..statuses.len())
-            .filter(|m| statuses[*m] == MessageStatus::Cleared)
-            .collect()
+        (0..statuses.len()).filter(|m| statuses[*m] == MessageStatus::Cleared).collect()
     };
     // 3, 5 and 7 are results of read, 10 of write_file.
-    assert_eq!(
-        cleared("keep = [\"last_results(1)\"], only = [\"read\"]"),
-        [3, 5]
-    );
-    assert_eq!(
-        cleared("keep = [\"last_results(1)\"], except = [\"read\"]"),
-        Vec::<usize>::new()
-    );
+    assert_eq!(cleared("keep = [\"last_results(1)\"], only = [\"read\"]"), [3, 5]);
+    assert_eq!(cleared("keep = [\"last_results(1)\"], except = [\"read\"]"), Vec::<usize>::new());
     assert_eq!(cleared("only = [\"write*\"]"), [10]);
 }
 
@@ -214,16 +186,11 @@ fn only_results_of_repeated_calls_are_cleared() {
     let case = case(&talk, 100_000);
     let outcome = play(&case, &clear("repeated = true"));
     let statuses = statuses(&case, &outcome);
-    let cleared: Vec<_> = (0..statuses.len())
-        .filter(|m| statuses[*m] == MessageStatus::Cleared)
-        .collect();
+    let cleared: Vec<_> =
+        (0..statuses.len()).filter(|m| statuses[*m] == MessageStatus::Cleared).collect();
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
-    assert_eq!(
-        outcome.events[0].call,
-        case.session.calls.len() - 1,
-        "once it was read again"
-    );
+    assert_eq!(outcome.events[0].call, case.session.calls.len() - 1, "once it was read again");
 }
 
 const CUT: &str = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"40\", head = 0.5, marker = \"…\" } }\n";
@@ -247,11 +214,7 @@ fn a_cut_result_can_be_cleared_and_has_its_remaining_weight() {
         ]
     );
     let whole = format!("{CUT}{}", clear("keep = [\"last_tool_tokens(1000)\"]"));
-    assert_eq!(
-        play(&case, &whole).events.len(),
-        4,
-        "what is left of all four fits"
-    );
+    assert_eq!(play(&case, &whole).events.len(), 4, "what is left of all four fits");
 }
 
 #[test]
@@ -274,11 +237,7 @@ fn old_results_are_cut_once_and_written_to_files() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";
     let outcome = play(&case, stage);
-    let touched: Vec<_> = outcome
-        .events
-        .iter()
-        .map(plimsoll::engine::Event::n_messages)
-        .collect();
+    let touched: Vec<_> = outcome.events.iter().map(plimsoll::engine::Event::n_messages).collect();
     assert_eq!(touched, [1, 1, 1]);
     assert_eq!(outcome.events[0].action, ActionKind::Spill);
     assert_eq!(outcome.events[0].files[0].n_bytes(), Some(500));
@@ -294,12 +253,7 @@ fn last_input_shrinks_with_the_context_and_sent_does_not() {
         .events
         .iter()
         .filter(|e| e.stage == "log")
-        .map(|e| {
-            e.log[0]
-                .split(' ')
-                .map(|n| n.parse().expect("a number"))
-                .collect()
-        })
+        .map(|e| e.log[0].split(' ').map(|n| n.parse().expect("a number")).collect())
         .collect();
     let samples: Vec<u64> = outcome.samples.iter().map(|s| s.metered.0).collect();
     assert_eq!(lines[0][..2], [0, 0]);
@@ -308,11 +262,7 @@ fn last_input_shrinks_with_the_context_and_sent_does_not() {
         assert!(lines[call][0] < lines[call][1] && lines[call][1] < lines[call][2]);
         assert_eq!(lines[call][2], lines[call][3]);
     }
-    let event = outcome
-        .events
-        .iter()
-        .find(|e| e.stage == "c")
-        .expect("it acts");
+    let event = outcome.events.iter().find(|e| e.stage == "c").expect("it acts");
     let saved = event.before.0 - event.after.0;
     assert_eq!(lines[4][3] - lines[4][2], saved);
     assert_eq!(lines[4][..2], [lines[4][2]; 2]);
@@ -354,10 +304,7 @@ fn a_meter_with_its_own_unit_rejects_stages_that_count_tokens() {
     let error = |stage: &str| refusal(&format!("[meter]\nname = \"cowagent\"\n{stage}"));
     let stages = [
         (drop_at(1, "keep = [\"last_tokens(9)\"]"), "last_tokens"),
-        (
-            drop_at(1, "keep = [\"system\"]") + "\nguard = { min_saved = \"9\" }",
-            "min_saved",
-        ),
+        (drop_at(1, "keep = [\"system\"]") + "\nguard = { min_saved = \"9\" }", "min_saved"),
         (clear(""), "clear"),
     ];
     for (stage, keyword) in stages {
@@ -395,11 +342,7 @@ fn idle_time_is_counted_in_minutes() {
     let case = case(&Talk::tool_calls(2, 10), 100_000);
     let log = "[[stage]]\nid = \"log\"\nat = \"before_call\"\nwhen = \"idle > 0.2\"\ndo = { log = \"{idle:.2}\" }\n";
     let outcome = play(&case, log);
-    let lines: Vec<_> = outcome
-        .events
-        .iter()
-        .map(|e| (e.call, &*e.log[0]))
-        .collect();
+    let lines: Vec<_> = outcome.events.iter().map(|e| (e.call, &*e.log[0])).collect();
     assert_eq!(lines, [(1, "0.25"), (2, "0.25")]);
 }
 

@@ -111,18 +111,15 @@ fn names_of_special_tokens_count_as_plain_text() {
 fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     }
 }
 
 fn random_of(alphabet: &[u8], bytes: usize) -> String {
     let mut next = noise(7);
-    (0..bytes)
-        .map(|_| char::from(alphabet[next() as usize % alphabet.len()]))
-        .collect()
+    (0..bytes).map(|_| char::from(alphabet[next() as usize % alphabet.len()])).collect()
 }
 
 /// Returns texts of `bytes` on which some counter is slow or panics.
@@ -134,10 +131,7 @@ fn hostile(bytes: usize) -> Vec<(&'static str, String)> {
         ("letters", random_of(b"abcdefghijklmnopqrstuvwxyz", bytes)),
         (
             "base64",
-            random_of(
-                b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-                bytes,
-            ),
+            random_of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", bytes),
         ),
         ("spaces", fill(" ")),
         ("newlines", fill("\n")),
@@ -180,21 +174,10 @@ fn runs_have_known_counts() {
 fn heuristic_counters_use_the_length() {
     let of = |name, text| (counter(name).count)(text);
     assert_eq!(
-        (
-            of("chars/4", "船船船船船"),
-            of("bytes/4", "船船船船船"),
-            of("chars/3", "船船船船船")
-        ),
+        (of("chars/4", "船船船船船"), of("bytes/4", "船船船船船"), of("chars/3", "船船船船船")),
         (2, 4, 2)
     );
-    assert_eq!(
-        (
-            of("chars/4", ""),
-            of("chars/4", "abcd"),
-            of("chars/3", "abcd")
-        ),
-        (0, 1, 2)
-    );
+    assert_eq!((of("chars/4", ""), of("chars/4", "abcd"), of("chars/3", "abcd")), (0, 1, 2));
 }
 
 fn builder() -> SessionBuilder {
@@ -208,11 +191,7 @@ fn builder() -> SessionBuilder {
 }
 
 fn part(body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: 0,
-    }
+    Part { body, record: 0, block: 0 }
 }
 
 fn text(text: &str) -> Part {
@@ -250,45 +229,24 @@ fn varied() -> Session {
         Role::System,
         vec![
             text("You help."),
-            part(Body::ToolDefinition {
-                tool: "read".into(),
-                json: r#"{"name":"read"}"#.into(),
-            }),
+            part(Body::ToolDefinition { tool: "read".into(), json: r#"{"name":"read"}"#.into() }),
         ],
     ));
     b.message(Draft::new(
         Role::User,
-        vec![
-            text("Read a.txt, please."),
-            image(40_000, Some((1024, 1024))),
-        ],
+        vec![text("Read a.txt, please."), image(40_000, Some((1024, 1024)))],
     ));
-    let thought = Body::Thinking {
-        text: "Let me read it.".into(),
-        sealed_bytes: 0,
-        reported: None,
-    };
+    let thought =
+        Body::Thinking { text: "Let me read it.".into(), sealed_bytes: 0, reported: None };
     let call = Body::ToolCall {
         call: "c".into(),
         tool: "read".into(),
         arguments: r#"{"path":"a.txt"}"#.into(),
     };
-    b.message(Draft::new(
-        Role::Assistant,
-        vec![part(thought), text("I read."), part(call)],
-    ));
-    b.message(Draft::new(
-        Role::Tool,
-        vec![result(&"one line\n".repeat(50))],
-    ));
-    let opaque = Body::Opaque {
-        name: "citation".into(),
-        json: r#"{"type":"citation"}"#.into(),
-    };
-    b.message(Draft::new(
-        Role::Assistant,
-        vec![text("It says so."), part(opaque)],
-    ));
+    b.message(Draft::new(Role::Assistant, vec![part(thought), text("I read."), part(call)]));
+    b.message(Draft::new(Role::Tool, vec![result(&"one line\n".repeat(50))]));
+    let opaque = Body::Opaque { name: "citation".into(), json: r#"{"type":"citation"}"#.into() };
+    b.message(Draft::new(Role::Assistant, vec![text("It says so."), part(opaque)]));
     b.message(Draft {
         is_summary: true,
         in_history: false,
@@ -302,22 +260,11 @@ fn sums_are_sums_of_their_parts() {
     let session = varied();
     let ledger = weigh(&session, "o200k_base");
     let sum: u64 = ledger.truth.per_part.iter().map(|n| u64::from(*n)).sum();
-    assert_eq!(
-        sum,
-        ledger
-            .truth
-            .per_message
-            .iter()
-            .map(|n| u64::from(*n))
-            .sum::<u64>()
-    );
+    assert_eq!(sum, ledger.truth.per_message.iter().map(|n| u64::from(*n)).sum::<u64>());
     // The summary is not part of the history.
     assert_eq!(ledger.total(), Tokens(sum) - ledger.message(5));
     assert_eq!(ledger.truth.history_prefix.len(), 7);
-    assert_eq!(
-        ledger.truth.history_prefix[5],
-        ledger.truth.history_prefix[6]
-    );
+    assert_eq!(ledger.truth.history_prefix[5], ledger.truth.history_prefix[6]);
     let kinds = ledger.by_kind(&session);
     assert_eq!(kinds.iter().copied().sum::<Tokens>(), ledger.total());
     assert_eq!(kinds[Kind::Summary.index()], Tokens::ZERO);
@@ -336,19 +283,12 @@ fn media_are_not_tokenized() {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![part]));
         let session = b.finish();
-        tokens::COUNTERS
-            .iter()
-            .map(|c| weigh(&session, c.name).part(0))
-            .collect::<Vec<_>>()
+        tokens::COUNTERS.iter().map(|c| weigh(&session, c.name).part(0)).collect::<Vec<_>>()
     };
     let small = weight(image(1_000, Some((512, 512))));
     assert!(small.iter().all(|n| *n == Tokens(255)), "{small:?}");
     assert_eq!(small, weight(image(20_000_000, Some((512, 512)))));
-    assert!(
-        weight(image(20_000_000, None))
-            .iter()
-            .all(|n| *n == Tokens(1500))
-    );
+    assert!(weight(image(20_000_000, None)).iter().all(|n| *n == Tokens(1500)));
 }
 
 #[test]
@@ -371,30 +311,22 @@ fn reporting(calls: usize, usage: impl Fn(usize, f64) -> f64) -> Session {
         for idx in 0..calls {
             let words = "a word or two, ".repeat(20 + next() as usize % 400);
             b.message(Draft::new(Role::User, vec![text(&words)]));
-            let usage = inputs.get(idx).map(|input| Usage {
-                input: Tokens(*input),
-                ..Usage::default()
-            });
+            let usage =
+                inputs.get(idx).map(|input| Usage { input: Tokens(*input), ..Usage::default() });
             b.call(CallDraft {
                 model: Some("claude-sonnet-4-5".into()),
                 usage,
                 ..CallDraft::default()
             });
-            b.message(Draft::new(
-                Role::Assistant,
-                vec![text("Done, and here is why it was so.")],
-            ));
+            b.message(Draft::new(Role::Assistant, vec![text("Done, and here is why it was so.")]));
         }
         b.finish()
     };
     let silent = build(&[]);
     let counted = weigh(&silent, "o200k_base").truth.per_message;
     let estimates = recorded_estimates(&silent, &counted);
-    let inputs: Vec<u64> = estimates
-        .iter()
-        .enumerate()
-        .map(|(idx, n)| usage(idx, *n as f64).round() as u64)
-        .collect();
+    let inputs: Vec<u64> =
+        estimates.iter().enumerate().map(|(idx, n)| usage(idx, *n as f64).round() as u64).collect();
     build(&inputs)
 }
 
@@ -411,10 +343,7 @@ fn a_fit_is_robust_against_noise_and_outliers() {
     assert!((fit.overhead - 18_000.0).abs() < 900.0, "{fit:?}");
     assert_eq!(fit.calls, 120);
     // One call in ten reports 1.5 times its tokens; the others deviate by half a percent.
-    assert!(
-        fit.error.0 < 0.17 && fit.error < fit.unfitted_error,
-        "{fit:?}"
-    );
+    assert!(fit.error.0 < 0.17 && fit.error < fit.unfitted_error, "{fit:?}");
     assert_eq!(ledger.accuracy, Accuracy::Calibrated(fit.error));
     assert_eq!(ledger.overhead, Tokens(fit.overhead.round() as u64));
 }
@@ -424,10 +353,7 @@ fn an_exact_line_is_predicted_from_the_calls_before() {
     let session = reporting(60, |_, counted| 5_000.0 + 1.2 * counted);
     let ledger = weigh(&session, "o200k_base");
     let fit = ledger.fit.expect("usage is reported");
-    assert!(
-        (fit.factor - 1.2).abs() < 1e-3 && (fit.overhead - 5_000.0).abs() < 5.0,
-        "{fit:?}"
-    );
+    assert!((fit.factor - 1.2).abs() < 1e-3 && (fit.overhead - 5_000.0).abs() < 5.0, "{fit:?}");
     assert!(
         fit.error.0 < 1e-4 && fit.prequential_error.0 < 0.01 && fit.unfitted_error.0 > 0.1,
         "{fit:?}"
@@ -444,15 +370,9 @@ fn an_exact_line_is_predicted_from_the_calls_before() {
 
 #[test]
 fn a_fit_never_has_a_negative_overhead() {
-    let ledger = weigh(
-        &reporting(40, |_, counted| (0.8 * counted - 300.0).max(1.0)),
-        "o200k_base",
-    );
+    let ledger = weigh(&reporting(40, |_, counted| (0.8 * counted - 300.0).max(1.0)), "o200k_base");
     let fit = ledger.fit.expect("usage is reported");
-    assert!(
-        fit.overhead >= 0.0 && (0.7..0.8).contains(&fit.factor),
-        "{fit:?}"
-    );
+    assert!(fit.overhead >= 0.0 && (0.7..0.8).contains(&fit.factor), "{fit:?}");
 }
 
 #[test]
@@ -475,17 +395,9 @@ fn final_calls_that_sent_less_than_recorded_do_not_change_the_overhead() {
 #[test]
 fn two_calls_give_an_overhead_without_a_factor() {
     let session = reporting(2, |_, counted| 90_000.0 + 1.5 * counted);
-    let fit = weigh(&session, "o200k_base")
-        .fit
-        .expect("usage is reported");
-    assert!(
-        (fit.factor - 1.0).abs() < f64::EPSILON && fit.overhead > 90_000.0,
-        "{fit:?}"
-    );
-    assert!(
-        fit.error.0 > 0.001 && fit.error < fit.unfitted_error,
-        "{fit:?}"
-    );
+    let fit = weigh(&session, "o200k_base").fit.expect("usage is reported");
+    assert!((fit.factor - 1.0).abs() < f64::EPSILON && fit.overhead > 90_000.0, "{fit:?}");
+    assert!(fit.error.0 > 0.001 && fit.error < fit.unfitted_error, "{fit:?}");
     let one = weigh(&reporting(1, |_, counted| 1.5 * counted), "o200k_base")
         .fit
         .expect("usage is reported");
@@ -495,20 +407,11 @@ fn two_calls_give_an_overhead_without_a_factor() {
 #[test]
 fn calls_that_report_zero_are_left_out() {
     let usage = |idx: usize, counted: f64| {
-        if idx.is_multiple_of(3) {
-            0.0
-        } else {
-            4_000.0 + counted
-        }
+        if idx.is_multiple_of(3) { 0.0 } else { 4_000.0 + counted }
     };
-    let fit = weigh(&reporting(30, usage), "o200k_base")
-        .fit
-        .expect("usage is reported");
+    let fit = weigh(&reporting(30, usage), "o200k_base").fit.expect("usage is reported");
     assert_eq!(fit.calls, 20);
-    assert!(
-        (fit.factor - 1.0).abs() < 1e-3 && (fit.overhead - 4_000.0).abs() < 5.0,
-        "{fit:?}"
-    );
+    assert!((fit.factor - 1.0).abs() < 1e-3 && (fit.overhead - 4_000.0).abs() < 5.0, "{fit:?}");
 }
 
 #[test]
@@ -516,30 +419,15 @@ fn without_usage_only_the_models_own_vocabulary_is_exact() {
     let accuracy = |model: Option<&str>, name| {
         let mut b = builder();
         b.message(Draft::new(Role::User, vec![text("hi")]));
-        b.call(CallDraft {
-            model: model.map(Into::into),
-            ..CallDraft::default()
-        });
+        b.call(CallDraft { model: model.map(Into::into), ..CallDraft::default() });
         weigh(&b.finish(), name).accuracy
     };
-    assert_eq!(
-        accuracy(Some("gpt-4o-2024-11-20"), "o200k_base"),
-        Accuracy::Exact
-    );
-    assert_eq!(
-        accuracy(Some("openai/gpt-5.1-codex"), "o200k_base_tiktoken_rs"),
-        Accuracy::Exact
-    );
+    assert_eq!(accuracy(Some("gpt-4o-2024-11-20"), "o200k_base"), Accuracy::Exact);
+    assert_eq!(accuracy(Some("openai/gpt-5.1-codex"), "o200k_base_tiktoken_rs"), Accuracy::Exact);
     assert_eq!(accuracy(Some("gpt-4o"), "cl100k_base"), Accuracy::Estimated);
-    assert_eq!(
-        accuracy(Some("gpt-4-turbo"), "cl100k_base"),
-        Accuracy::Exact
-    );
+    assert_eq!(accuracy(Some("gpt-4-turbo"), "cl100k_base"), Accuracy::Exact);
     assert_eq!(accuracy(Some("gpt-4o"), "chars/4"), Accuracy::Estimated);
-    assert_eq!(
-        accuracy(Some("claude-opus-4-7"), "o200k_base"),
-        Accuracy::Estimated
-    );
+    assert_eq!(accuracy(Some("claude-opus-4-7"), "o200k_base"), Accuracy::Estimated);
     assert_eq!(accuracy(None, "o200k_base"), Accuracy::Estimated);
 }
 
@@ -551,10 +439,7 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
             b.message(Draft::new(Role::User, vec![text(content)]));
             b.call(CallDraft {
                 model: Some("gpt-4o".to_owned()),
-                usage: (*input > 0).then(|| Usage {
-                    input: Tokens(*input),
-                    ..Usage::default()
-                }),
+                usage: (*input > 0).then(|| Usage { input: Tokens(*input), ..Usage::default() }),
                 ..CallDraft::default()
             });
             b.message(Draft::new(Role::Assistant, vec![text("ho")]));
@@ -562,10 +447,7 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
         weigh(&b.finish(), "o200k_base")
     };
     assert_eq!(gpt("hi", &[]).accuracy, Accuracy::Exact);
-    assert_eq!(
-        gpt("[REDACTED_TEXT len=90 sha=0a]", &[]).accuracy,
-        Accuracy::Estimated
-    );
+    assert_eq!(gpt("[REDACTED_TEXT len=90 sha=0a]", &[]).accuracy, Accuracy::Estimated);
     let contradicted = gpt("hi", &[90, 3, 900, 5, 70, 2, 800, 4]);
     assert!(contradicted.distrusted.is_some(), "{:?}", contradicted.fit);
     assert_eq!(contradicted.accuracy, Accuracy::Estimated);
@@ -577,10 +459,7 @@ fn redacted_text_and_counts_that_contradict_the_reported_usage_are_not_exact() {
 
 #[test]
 fn written_files_have_the_same_counts_when_read_again() {
-    let ledger = weigh(
-        &reporting(40, |_, counted| 7_000.0 + 1.37 * counted),
-        "o200k_base",
-    );
+    let ledger = weigh(&reporting(40, |_, counted| 7_000.0 + 1.37 * counted), "o200k_base");
     let texts = [
         "",
         "[Old tool result content cleared]",
@@ -635,21 +514,15 @@ fn a_recorded_compaction_keeps_its_own_and_later_messages() {
     };
     say(&mut b);
     let resent = say(&mut b);
-    let summary = Draft {
-        is_summary: true,
-        in_history: false,
-        ..Draft::new(Role::User, vec![text("s")])
-    };
+    let summary =
+        Draft { is_summary: true, in_history: false, ..Draft::new(Role::User, vec![text("s")]) };
     // The summary follows the compaction, as in Claude Code's files.
     b.compaction("auto", None, None, vec![resent, resent + 1]);
     b.message(summary);
     say(&mut b);
     let session = b.finish();
     let weights: Vec<u32> = (0..7).map(|idx| 10_u32.pow(idx)).collect();
-    assert_eq!(
-        recorded_estimates(&session, &weights),
-        [1, 111, 1_000 + 10_000 + 100_000]
-    );
+    assert_eq!(recorded_estimates(&session, &weights), [1, 111, 1_000 + 10_000 + 100_000]);
     let none: Vec<u64> = recorded_estimates(&builder().finish(), &[]);
     assert!(none.is_empty());
 }

@@ -13,17 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn open(path: &Path, conversation: usize) -> Result<Loaded, LoadError> {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation,
-    };
+    let options = LoadOptions { counter: default_counter(), window: None, conversation };
     load(path, &options, &Progress::default())
 }
 
@@ -36,8 +30,7 @@ fn inputs(loaded: &Loaded) -> Vec<u64> {
 /// Returns the title, kind and number of calls of each conversation.
 fn listed(loaded: &Loaded) -> Vec<(String, String, Option<usize>)> {
     let all = loaded.conversations.iter();
-    all.map(|c| (c.title.clone(), track(c), c.size.map(|size| size.calls)))
-        .collect()
+    all.map(|c| (c.title.clone(), track(c), c.size.map(|size| size.calls))).collect()
 }
 
 fn row(title: &str, what: &str, calls: usize) -> (String, String, Option<usize>) {
@@ -50,21 +43,9 @@ fn sub_agents_are_separate_conversations() {
     let main = open(&path, 0).unwrap();
     let expected = [
         row("Find out how it works.", "main conversation", 3),
-        row(
-            "Explore the parser",
-            "sub-agent Explore, started by call 1",
-            2,
-        ),
-        row(
-            "Explore the lexer",
-            "sub-agent Explore, started by call 1",
-            1,
-        ),
-        row(
-            "Count the tests",
-            "sub-agent general-purpose, started by call 2",
-            2,
-        ),
+        row("Explore the parser", "sub-agent Explore, started by call 1", 2),
+        row("Explore the lexer", "sub-agent Explore, started by call 1", 1),
+        row("Count the tests", "sub-agent general-purpose, started by call 2", 2),
     ];
     assert_eq!(listed(&main), expected);
     assert_eq!(inputs(&main), [100, 150, 200]);
@@ -96,11 +77,7 @@ fn branches_of_other_formats_name_their_first_message() {
         ("pi/tree.jsonl", 1, "branch after message 2"),
         ("gemini_cli/replaced.jsonl", 1, "branch after message "),
         ("qwen_code/branches.jsonl", 1, "branch after message "),
-        (
-            "copilot_cli/events.jsonl",
-            1,
-            "sub-agent Explorer, started by call 1",
-        ),
+        ("copilot_cli/events.jsonl", 1, "sub-agent Explorer, started by call 1"),
         ("copilot_cli/events.jsonl", 2, "branch after message "),
     ] {
         let loaded = open(&fixture(name), 0).unwrap();
@@ -175,13 +152,7 @@ fn agent_file(prompt: &str, input: u64) -> String {
     let text = json!({"type": "text", "text": "found"});
     let lines = [
         record("s1", None, "user", true, &output),
-        record(
-            "s2",
-            Some("s1"),
-            "assistant",
-            true,
-            &answer("ms", &text, input),
-        ),
+        record("s2", Some("s1"), "assistant", true, &answer("ms", &text, input)),
     ];
     lines.map(|line| line.to_string() + "\n").concat()
 }
@@ -197,11 +168,7 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 fn files_of_sub_agents_belong_to_their_session() {
     let folder = tempfile::tempdir().unwrap();
     let main = write(folder.path(), "s.jsonl", &main_file());
-    write(
-        folder.path(),
-        "s/subagents/agent-abc.jsonl",
-        &agent_file("Look around", 20),
-    );
+    write(folder.path(), "s/subagents/agent-abc.jsonl", &agent_file("Look around", 20));
     write(
         folder.path(),
         "s/subagents/workflows/wf_1/agent-def.jsonl",
@@ -212,17 +179,9 @@ fn files_of_sub_agents_belong_to_their_session() {
         "s/subagents/workflows/wf_1/agent-def.meta.json",
         r#"{"agentType": "writer", "description": "Write it down"}"#,
     );
-    write(
-        folder.path(),
-        "s/subagents/workflows/wf_1/journal.jsonl",
-        "{}",
-    );
+    write(folder.path(), "s/subagents/workflows/wf_1/journal.jsonl", "{}");
     // Belongs to another session.
-    write(
-        folder.path(),
-        "agent-other.jsonl",
-        &agent_file("Not ours", 40),
-    );
+    write(folder.path(), "agent-other.jsonl", &agent_file("Not ours", 40));
     let loaded = open(&main, 0).unwrap();
     let expected = [
         row("go", "main conversation", 1),
@@ -236,10 +195,7 @@ fn files_of_sub_agents_belong_to_their_session() {
     assert_eq!(listed(&agent), listed(&loaded));
     assert!(agent.path.unwrap().ends_with("s/subagents/agent-abc.jsonl"));
     let error = open(&main, 3).unwrap_err().to_string();
-    assert!(
-        error.ends_with("contains 3 conversations; choose one from 1 to 3"),
-        "{error}"
-    );
+    assert!(error.ends_with("contains 3 conversations; choose one from 1 to 3"), "{error}");
 }
 
 #[test]
@@ -250,22 +206,12 @@ fn an_older_sub_agent_file_is_found_through_the_session() {
         let loaded = open(&main, 0).unwrap();
         let (all, report) = (&loaded.conversations, &loaded.report);
         let held = availability(&loaded.case.session, all, report);
-        let held = held
-            .into_iter()
-            .find(|(what, _)| *what == RecordedData::SubAgents);
+        let held = held.into_iter().find(|(what, _)| *what == RecordedData::SubAgents);
         (all.len(), held.map(|(_, how)| how))
     };
     assert_eq!(told_of(), (1, Some(Absent)));
-    write(
-        folder.path(),
-        "agent-abc.jsonl",
-        &agent_file("Look around", 20),
-    );
-    write(
-        folder.path(),
-        "agent-xyz.jsonl",
-        &agent_file("Not ours", 20),
-    );
+    write(folder.path(), "agent-abc.jsonl", &agent_file("Look around", 20));
+    write(folder.path(), "agent-xyz.jsonl", &agent_file("Not ours", 20));
     assert_eq!(told_of(), (2, Some(Present)));
 }
 
@@ -289,11 +235,7 @@ fn a_sub_agents_own_file_replaces_its_inline_messages() {
 #[test]
 fn links_and_names_outside_the_folder_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
-    let secret = write(
-        folder.path(),
-        "secret/agent-abc.jsonl",
-        &agent_file("no", 1),
-    );
+    let secret = write(folder.path(), "secret/agent-abc.jsonl", &agent_file("no", 1));
     let text = main_file().replace("\"abc\"", "\"../secret/agent-abc\"");
     let main = write(folder.path(), "s.jsonl", &text);
     fs::create_dir_all(folder.path().join("s/subagents")).unwrap();
@@ -321,11 +263,7 @@ fn inspect(args: &[&str]) -> String {
         .args(args)
         .output()
         .expect("the program starts");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("it is UTF-8")
 }
 
@@ -360,33 +298,19 @@ fn inspect_lists_conversations_and_recorded_data() {
 fn inspect_shows_unsupported_data_as_unknown() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/handoff.json");
     let output = inspect(&[sample.to_str().unwrap()]);
-    assert!(
-        output.contains("compactions are not recorded by this format"),
-        "{output}"
-    );
+    assert!(output.contains("compactions are not recorded by this format"), "{output}");
 }
 
 /// Exports a conversation without its older messages and returns the program's output.
 fn compact(path: &Path, conversation: usize, out: &Path) -> String {
     let number = conversation.to_string();
     let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args([
-            "compact",
-            "--policy",
-            "truncate",
-            "--set",
-            "keep_recent=1",
-            "--force",
-        ])
+        .args(["compact", "--policy", "truncate", "--set", "keep_recent=1", "--force"])
         .args(["--conversation", &number, "--output"])
         .args([out, path])
         .output()
         .expect("the program starts");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("it is UTF-8")
 }
 
@@ -399,9 +323,7 @@ fn every_conversation_of_a_file_can_be_exported() {
         ("claude_code/sub-agents.jsonl", 4),
         ("claude_code/branches.jsonl", 2),
     ] {
-        let out = folder
-            .path()
-            .join(format!("{conversation}-{}", name.replace('/', "-")));
+        let out = folder.path().join(format!("{conversation}-{}", name.replace('/', "-")));
         let output = compact(&fixture(name), conversation, &out);
         assert!(
             !output.contains("FAILED") && output.contains("ok     restores"),
@@ -423,9 +345,7 @@ fn the_recorded_lane_has_no_compaction_count_if_the_format_has_none() {
     let output = String::from_utf8_lossy(&output.stdout);
     let row = |lane: &str| {
         let line = output.lines().find(|line| line.starts_with(lane));
-        let cells = line
-            .into_iter()
-            .flat_map(|line| line.split_whitespace().rev());
+        let cells = line.into_iter().flat_map(|line| line.split_whitespace().rev());
         cells.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(row("recorded ")[2], "–", "{output}");
@@ -446,34 +366,17 @@ fn excess_sub_agents_are_limited() {
     let loaded = open(&write(folder.path(), "s.jsonl", &text), 0).unwrap();
     assert_eq!(loaded.conversations.len(), 2_001);
     let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-    assert!(
-        warnings
-            .iter()
-            .any(|w| w.starts_with("100 sub-agents are left out")),
-        "{warnings:?}"
-    );
+    assert!(warnings.iter().any(|w| w.starts_with("100 sub-agents are left out")), "{warnings:?}");
 }
 
 #[test]
 fn a_cycle_of_sub_agents_is_handled() {
     let text = main_file()
-        + &record(
-            "x",
-            Some("y"),
-            "user",
-            true,
-            &json!({"role": "user", "content": "a"}),
-        )
-        .to_string()
+        + &record("x", Some("y"), "user", true, &json!({"role": "user", "content": "a"}))
+            .to_string()
         + "\n"
-        + &record(
-            "y",
-            Some("x"),
-            "user",
-            true,
-            &json!({"role": "user", "content": "b"}),
-        )
-        .to_string();
+        + &record("y", Some("x"), "user", true, &json!({"role": "user", "content": "b"}))
+            .to_string();
     let folder = tempfile::tempdir().unwrap();
     let loaded = open(&write(folder.path(), "s.jsonl", &text), 0).unwrap();
     assert_eq!(loaded.conversations.len(), 2);

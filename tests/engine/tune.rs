@@ -17,12 +17,7 @@ fn truncate() -> Policy {
 }
 
 fn subject(policy: Policy, axes: Vec<Axis>) -> Subject {
-    Subject {
-        lane: policy.name.clone(),
-        now: policy.defaults(),
-        policy,
-        axes,
-    }
+    Subject { lane: policy.name.clone(), now: policy.defaults(), policy, axes }
 }
 
 /// Returns a score without re-reads and without constraints of the user. Each dollar is a million tokens.
@@ -46,11 +41,7 @@ fn score(paid: f64, peak: f64) -> Score {
 
 /// Returns expected re-reads of this price: intervals reach from half to one and a half times the value.
 fn rereads(files: f64, usd: f64) -> RereadTotal {
-    let within = |value: f64| Expected {
-        value,
-        low: 0.5 * value,
-        high: 1.5 * value,
-    };
+    let within = |value: f64| Expected { value, low: 0.5 * value, high: 1.5 * value };
     RereadTotal {
         removals: 12,
         files: within(files),
@@ -62,18 +53,11 @@ fn rereads(files: f64, usd: f64) -> RereadTotal {
 
 /// Returns [`score`] with expected re-reads: their number and their price.
 fn reading_again(paid: f64, (files, usd): (f64, f64), peak: f64) -> Score {
-    Score {
-        rereads: rereads(files, usd),
-        ..score(paid, peak)
-    }
+    Score { rereads: rereads(files, usd), ..score(paid, peak) }
 }
 
 fn ruled_out(reason: Reason, times: usize, call: usize) -> RuledOut {
-    RuledOut {
-        reason,
-        call,
-        times,
-    }
+    RuledOut { reason, call, times }
 }
 
 /// Returns a point with these settings.

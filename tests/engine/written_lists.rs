@@ -13,13 +13,7 @@ fn page(name: &str) -> String {
 /// Returns the cells of each table row of a page or section.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| "));
-    rows.map(|row| {
-        row.trim_end_matches('|')
-            .split('|')
-            .map(str::trim)
-            .collect()
-    })
-    .collect()
+    rows.map(|row| row.trim_end_matches('|').split('|').map(str::trim).collect()).collect()
 }
 
 /// Returns the texts between backticks.
@@ -43,10 +37,7 @@ fn the_page_of_formats_lists_each_format_once_and_what_is_written() {
         let [_, named, _, written] = row[..] else {
             continue;
         };
-        let found: Vec<&Format> = names(named)
-            .iter()
-            .filter_map(|n| formats::by_name(n))
-            .collect();
+        let found: Vec<&Format> = names(named).iter().filter_map(|n| formats::by_name(n)).collect();
         if found.is_empty() {
             continue;
         }
@@ -81,9 +72,8 @@ fn the_readme_counts_and_lists_the_presets_by_kind() {
     let section = section(&readme, "Presets");
     let mut listed: Vec<Policy> = Vec::new();
     for row in rows(section) {
-        let Some(kind) = PolicyKind::ALL
-            .into_iter()
-            .find(|kind| kind.title().to_lowercase() == row[0])
+        let Some(kind) =
+            PolicyKind::ALL.into_iter().find(|kind| kind.title().to_lowercase() == row[0])
         else {
             continue;
         };
@@ -102,10 +92,7 @@ fn the_readme_counts_and_lists_the_presets_by_kind() {
         assert!(listed.iter().any(is_of), "{} is missing", preset.name);
     }
     let is_system = |policy: &&Policy| {
-        !matches!(
-            policy.kind,
-            Some(PolicyKind::Strategy | PolicyKind::Provider)
-        )
+        !matches!(policy.kind, Some(PolicyKind::Strategy | PolicyKind::Provider))
     };
     let n = listed.iter().filter(is_system).count();
     let count = format!("policies of {n} agents");

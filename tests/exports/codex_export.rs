@@ -28,20 +28,11 @@ impl Rollout {
 
     /// Creates a rollout with numbered lines and a `world_state`.
     fn numbered() -> Self {
-        let mut rollout = Self {
-            is_numbered: true,
-            ..Self::default()
-        };
+        let mut rollout = Self { is_numbered: true, ..Self::default() };
         rollout.add("session_meta", &head(OWN));
         rollout.set_up();
-        rollout.add(
-            "world_state",
-            &json!({"full": true, "state": {"cwd": "/repo"}}),
-        );
-        rollout.add(
-            "world_state",
-            &json!({"full": false, "state": {"date": "today"}}),
-        );
+        rollout.add("world_state", &json!({"full": true, "state": {"cwd": "/repo"}}));
+        rollout.add("world_state", &json!({"full": false, "state": {"date": "today"}}));
         rollout
     }
 
@@ -105,19 +96,12 @@ fn head(id: &str) -> Value {
 }
 
 fn words(role: &str, text: &str) -> Value {
-    let kind = if role == "assistant" {
-        "output_text"
-    } else {
-        "input_text"
-    };
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
 fn parse(bytes: &[u8]) -> Session {
-    let input = Input {
-        name: "rollout".to_owned(),
-        bytes: bytes.to_vec().into(),
-    };
+    let input = Input { name: "rollout".to_owned(), bytes: bytes.to_vec().into() };
     let mut parsed = formats::parse(&input).expect("a rollout");
     parsed.sessions.remove(0)
 }
@@ -142,27 +126,15 @@ fn written(text: &str, kind: WrittenKind, before_message: usize) -> ManagedEntry
 fn edited(session: &Session, message: usize, text: &str) -> ManagedEntry {
     let mut parts = session.messages[message].parts.clone();
     let first = parts.next().expect("a part");
-    let replaced = ManagedPart::Replaced {
-        part: first,
-        text: text.to_owned(),
-    };
+    let replaced = ManagedPart::Replaced { part: first, text: text.to_owned() };
     let rest = parts.map(|part| ManagedPart::Kept { part });
-    ManagedEntry::Edited {
-        message,
-        parts: std::iter::once(replaced).chain(rest).collect(),
-    }
+    ManagedEntry::Edited { message, parts: std::iter::once(replaced).chain(rest).collect() }
 }
 
 fn try_export(session: &Session, entries: Vec<ManagedEntry>) -> Result<Vec<u8>, String> {
     let codex = formats::by_name("codex_rollout").expect("bundled");
-    let managed = Managed {
-        entries,
-        tokens: Some(Tokens(4321)),
-        ..Managed::default()
-    };
-    codex
-        .write(session, &managed)
-        .map_err(|error| error.to_string())
+    let managed = Managed { entries, tokens: Some(Tokens(4321)), ..Managed::default() };
+    codex.write(session, &managed).map_err(|error| error.to_string())
 }
 
 fn export(session: &Session, entries: Vec<ManagedEntry>) -> String {
@@ -172,9 +144,7 @@ fn export(session: &Session, entries: Vec<ManagedEntry>) -> String {
 
 /// Returns the lines after those of the source.
 fn added_lines<'a>(rollout: &Rollout, copy: &'a str) -> Vec<&'a str> {
-    let rest = copy
-        .strip_prefix(&rollout.text())
-        .expect("the source's own bytes come first");
+    let rest = copy.strip_prefix(&rollout.text()).expect("the source's own bytes come first");
     rest.lines().collect()
 }
 
@@ -186,10 +156,7 @@ fn payload(line: &str) -> Value {
 fn texts(session: &Session, messages: &[usize]) -> Vec<String> {
     let text = |idx: &usize| {
         let parts = session.parts_of(&session.messages[*idx]).iter();
-        parts
-            .map(|part| part.body.text())
-            .collect::<Vec<_>>()
-            .join("|")
+        parts.map(|part| part.body.text()).collect::<Vec<_>>().join("|")
     };
     messages.iter().map(text).collect()
 }
@@ -201,10 +168,7 @@ fn context(session: &Session) -> Vec<usize> {
 /// Returns the index of the message with this text.
 fn said(session: &Session, text: &str) -> usize {
     let all: Vec<usize> = (0..session.messages.len()).collect();
-    texts(session, &all)
-        .iter()
-        .position(|t| t == text)
-        .expect("somebody said it")
+    texts(session, &all).iter().position(|t| t == text).expect("somebody said it")
 }
 
 #[test]
@@ -221,18 +185,8 @@ fn a_compaction_with_the_managed_context_follows_the_original_lines() {
     let copy = export(&source, entries);
     let lines = added_lines(&rollout, &copy);
 
-    let kinds: Vec<_> = lines
-        .iter()
-        .map(|line| payload(line)["type"].clone())
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            Value::Null,
-            "token_count".into(),
-            "context_compacted".into()
-        ]
-    );
+    let kinds: Vec<_> = lines.iter().map(|line| payload(line)["type"].clone()).collect();
+    assert_eq!(kinds, [Value::Null, "token_count".into(), "context_compacted".into()]);
     let items: Vec<&str> = rollout.lines[12..]
         .iter()
         .filter_map(|l| l.split_once("\"response_item\",\"payload\":"))
@@ -260,17 +214,11 @@ fn a_compaction_with_the_managed_context_follows_the_original_lines() {
             "Answer 2"
         ]
     );
-    let is_summary: Vec<_> = now
-        .iter()
-        .map(|idx| read.messages[*idx].is_summary)
-        .collect();
+    let is_summary: Vec<_> = now.iter().map(|idx| read.messages[*idx].is_summary).collect();
     assert_eq!(is_summary, [false, true, false, false, false, false, false]);
     let kept: Vec<usize> = tail.collect();
     assert_eq!(now[2..], kept, "what was kept is not the same messages");
-    assert_eq!(
-        read.calls, source.calls,
-        "calls that were made are no longer told"
-    );
+    assert_eq!(read.calls, source.calls, "calls that were made are no longer told");
 }
 
 #[test]
@@ -289,17 +237,9 @@ fn the_size_of_the_new_context_is_written_so_that_codex_does_not_compact_again()
         }, "rate_limits": null})
     );
     let usages = |session: &Session| {
-        session
-            .calls
-            .iter()
-            .map(|call| call.usage)
-            .collect::<Vec<Option<Usage>>>()
+        session.calls.iter().map(|call| call.usage).collect::<Vec<Option<Usage>>>()
     };
-    assert_eq!(
-        usages(&parse(copy.as_bytes())),
-        usages(&source),
-        "a size was taken for a call"
-    );
+    assert_eq!(usages(&parse(copy.as_bytes())), usages(&source), "a size was taken for a call");
 }
 
 #[test]
@@ -327,23 +267,12 @@ fn settings_follow_only_if_their_whole_context_is_kept() {
         let mut cleared = kept(all.clone());
         let result = said(&source, "a long listing 1");
         cleared[result] = edited(&source, result, "[cleared]");
-        let states: &[&str] = if is_numbered {
-            &["world_state", "world_state"]
-        } else {
-            &[]
-        };
-        let expected = [
-            &["compacted"],
-            states,
-            &["turn_context", "event_msg", "event_msg"],
-        ]
-        .concat();
+        let states: &[&str] = if is_numbered { &["world_state", "world_state"] } else { &[] };
+        let expected =
+            [&["compacted"], states, &["turn_context", "event_msg", "event_msg"]].concat();
         assert_eq!(kinds(cleared), expected);
         let without_setup = kept(all.into_iter().filter(|idx| *idx != 2));
-        assert_eq!(
-            kinds(without_setup),
-            ["compacted", "event_msg", "event_msg"]
-        );
+        assert_eq!(kinds(without_setup), ["compacted", "event_msg", "event_msg"]);
     }
 }
 
@@ -383,26 +312,17 @@ fn a_copy_can_be_managed_again_and_keeps_what_the_copy_kept() {
     let result = said(&source, "a long listing 2");
     let mut entries = kept(context(&source));
     entries[result] = edited(&source, result, "[cleared]");
-    entries.splice(
-        1..result,
-        [written("Left out.", WrittenKind::Notice, result)],
-    );
+    entries.splice(1..result, [written("Left out.", WrittenKind::Notice, result)]);
     let copy = export(&source, entries);
     let read = parse(copy.as_bytes());
     let once = context(&read);
-    assert_eq!(
-        texts(&read, &once)[1..4],
-        ["Left out.", "[cleared]", "Answer 2"]
-    );
+    assert_eq!(texts(&read, &once)[1..4], ["Left out.", "[cleared]", "Answer 2"]);
 
     assert_eq!(export(&read, kept(once.clone())), copy);
     let last = *once.last().expect("an answer");
     let again = export(&read, kept([0, once[1], once[2], last]));
     let twice = parse(again.as_bytes());
-    assert_eq!(
-        texts(&twice, &context(&twice))[1..],
-        ["Left out.", "[cleared]", "Answer 3"]
-    );
+    assert_eq!(texts(&twice, &context(&twice))[1..], ["Left out.", "[cleared]", "Answer 3"]);
     let message = &read.messages[once[2]];
     assert_eq!(
         *read.raw(&message.raw[0]),
@@ -424,11 +344,7 @@ fn edit(item: &Value, text: &str) -> Value {
     let copy = export(&source, entries);
     let read = parse(copy.as_bytes());
     let now = context(&read);
-    assert_eq!(
-        texts(&read, &now)[idx].split('|').next(),
-        Some(text),
-        "{item}"
-    );
+    assert_eq!(texts(&read, &now)[idx].split('|').next(), Some(text), "{item}");
     payload(added_lines(&rollout, &copy)[0])["replacement_history"][idx - 1].take()
 }
 
@@ -445,30 +361,17 @@ fn an_edited_item_has_another_text_and_is_otherwise_unchanged() {
     assert_eq!(edit(&patch, "cut"), with(&patch, "input", "cut".into()));
     let search =
         json!({"type": "tool_search_call", "call_id": "q", "arguments": {"query": "mail"}});
-    assert_eq!(
-        edit(&search, "{\"q\":1}"),
-        with(&search, "arguments", json!({"q": 1}))
-    );
+    assert_eq!(edit(&search, "{\"q\":1}"), with(&search, "arguments", json!({"q": 1})));
     let result = json!({"type": "custom_tool_call_output", "call_id": "c1", "output": "much"});
-    assert_eq!(
-        edit(&result, "less"),
-        with(&result, "output", "less".into())
-    );
+    assert_eq!(edit(&result, "less"), with(&result, "output", "less".into()));
     let nested = json!({"type": "function_call_output", "call_id": "c1", "output": {"content": "much", "success": true}});
     assert_eq!(
         edit(&nested, "less"),
-        with(
-            &nested,
-            "output",
-            json!({"content": "less", "success": true})
-        )
+        with(&nested, "output", json!({"content": "less", "success": true}))
     );
     let found = json!({"type": "tool_search_output", "call_id": "c1", "status": "completed", "tools": [{"name": "mail", "n": 1.50}]});
     let emptied = edit(&found, "[cleared]");
-    assert_eq!(
-        (&emptied["tools"], &emptied["status"]),
-        (&json!([]), &json!("completed"))
-    );
+    assert_eq!((&emptied["tools"], &emptied["status"]), (&json!([]), &json!("completed")));
     let text = json!({"type": "message", "role": "user", "id": "m", "content": [
         {"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": "https://x/y.png"}]});
     assert_eq!(
@@ -484,10 +387,7 @@ fn a_cleared_result_keeps_its_kept_images_and_loses_its_other_texts() {
     let output = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "https://x/y.png"}, {"type": "input_text", "text": "two"}]);
     let result = json!({"type": "function_call_output", "call_id": "c1", "output": output});
     let marker = json!({"type": "input_text", "text": "[cleared]"});
-    assert_eq!(
-        edit(&result, "[cleared]")["output"],
-        json!([marker, output[1]])
-    );
+    assert_eq!(edit(&result, "[cleared]")["output"], json!([marker, output[1]]));
 }
 
 #[test]
@@ -501,10 +401,8 @@ fn messages_and_results_without_parts_are_removed() {
     let mut rollout = Rollout::new();
     rollout.turn(1);
     let source = rollout.session();
-    let gone = ManagedEntry::Edited {
-        message: said(&source, "a long listing 1"),
-        parts: Vec::new(),
-    };
+    let gone =
+        ManagedEntry::Edited { message: said(&source, "a long listing 1"), parts: Vec::new() };
     let mut entries = kept([0]);
     entries.push(gone);
     entries.extend(kept([said(&source, "Answer 1")]));
@@ -524,10 +422,7 @@ fn the_system_prompt_and_single_tools_are_replaced_or_left_out_in_the_head() {
     let system = |entries: Vec<ManagedEntry>| {
         let copy = export(&source, entries);
         let read = parse(copy.as_bytes());
-        (
-            payload(copy.lines().next().expect("a head")),
-            texts(&read, &context(&read)),
-        )
+        (payload(copy.lines().next().expect("a head")), texts(&read, &context(&read)))
     };
     let answer = said(&source, "Answer 1");
     let mut entries = vec![edited(&source, 0, "Be brief.")];
@@ -536,28 +431,14 @@ fn the_system_prompt_and_single_tools_are_replaced_or_left_out_in_the_head() {
     let mut expected = head(OWN);
     expected["base_instructions"]["text"] = "Be brief.".into();
     assert_eq!(new, expected);
-    assert_eq!(
-        said,
-        [
-            "Be brief.|{\"name\":\"mail\",\"inputSchema\":{}}",
-            "Answer 1"
-        ]
-    );
+    assert_eq!(said, ["Be brief.|{\"name\":\"mail\",\"inputSchema\":{}}", "Answer 1"]);
 
-    let prompt = ManagedPart::Kept {
-        part: source.messages[0].parts.start,
-    };
-    let without_tools = ManagedEntry::Edited {
-        message: 0,
-        parts: vec![prompt],
-    };
+    let prompt = ManagedPart::Kept { part: source.messages[0].parts.start };
+    let without_tools = ManagedEntry::Edited { message: 0, parts: vec![prompt] };
     let mut entries = vec![without_tools];
     entries.extend(kept([answer]));
     let (new, said) = system(entries);
-    assert_eq!(
-        (new.get("dynamic_tools"), &said[0][..]),
-        (None, "You are Codex.")
-    );
+    assert_eq!((new.get("dynamic_tools"), &said[0][..]), (None, "You are Codex."));
     assert_eq!(system(kept([answer])).1, ["Answer 1"]);
 }
 
@@ -593,11 +474,7 @@ fn a_context_that_codex_could_not_load_is_not_written() {
     let mut fork = rollout.clone();
     fork.lines[0] =
         fork.lines[0].replace("\"cwd\"", "\"history_base\":{\"thread_id\":\"x\"},\"cwd\"");
-    assert!(
-        changed(&fork).contains("parent's file"),
-        "{}",
-        changed(&fork)
-    );
+    assert!(changed(&fork).contains("parent's file"), "{}", changed(&fork));
     let mut old = rollout.clone();
     for line in &mut old.lines {
         *line = payload(line).to_string();
@@ -672,28 +549,18 @@ fn a_new_session_has_its_own_id_in_all_lines_and_names_its_origin() {
             &format!("\"id\":\"{OWN}\""),
             &format!("\"id\":\"{id}\",\"forked_from_id\":\"{OWN}\""),
         )
-        .replacen(
-            "2026-04-11T20:00:00.000Z\",\"cwd\"",
-            "2026-11-22T04:50:00.123Z\",\"cwd\"",
-            1,
-        );
+        .replacen("2026-04-11T20:00:00.000Z\",\"cwd\"", "2026-11-22T04:50:00.123Z\",\"cwd\"", 1);
     assert_eq!(lines[0], expected);
     let n = rollout.lines.len();
-    let renamed = rollout.lines[n - 3].replace(
-        &format!("\"thread_id\":\"{OWN}\""),
-        &format!("\"thread_id\":\"{id}\""),
-    );
+    let renamed = rollout.lines[n - 3]
+        .replace(&format!("\"thread_id\":\"{OWN}\""), &format!("\"thread_id\":\"{id}\""));
     assert_eq!(
         lines[n - 3],
         renamed,
         "a name that looks like the id was changed, or the id was not"
     );
     assert_eq!(lines[1..n - 3], rollout.lines[1..n - 3]);
-    assert_eq!(
-        lines[n - 2],
-        rollout.lines[n - 2],
-        "what was said was changed"
-    );
+    assert_eq!(lines[n - 2], rollout.lines[n - 2], "what was said was changed");
     assert_eq!(lines[n - 1], rollout.lines[n - 1].replace(OWN, id));
 }
 
@@ -738,21 +605,11 @@ fn a_copy_in_another_format_has_what_a_compaction_kept() {
     rollout.turn(1);
     let picture = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "see"},
         {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}]});
-    rollout.add(
-        "compacted",
-        &json!({"message": "", "replacement_history": [picture]}),
-    );
+    rollout.add("compacted", &json!({"message": "", "replacement_history": [picture]}));
     let source = rollout.session();
     let openai = formats::by_name("openai_chat").expect("bundled");
-    let managed = Managed {
-        entries: kept(context(&source)),
-        ..Managed::default()
-    };
+    let managed = Managed { entries: kept(context(&source)), ..Managed::default() };
     let there = parse(&openai.write(&source, &managed).expect("it can be written"));
     let is_picture = |body: &Body| matches!(body, Body::Media { bytes: 8, .. });
-    assert!(
-        there.parts.iter().any(|part| is_picture(&part.body)),
-        "{:?}",
-        there.parts
-    );
+    assert!(there.parts.iter().any(|part| is_picture(&part.body)), "{:?}", there.parts);
 }

@@ -49,9 +49,7 @@ fn job(fixture: &Fixture, case: Case, output: PathBuf) -> Option<ExportJob> {
 
 fn failed(exported: &Exported) -> Vec<String> {
     let failed = exported.checks.iter().filter(|check| !check.ok);
-    failed
-        .map(|check| format!("{}: {}", check.name, check.detail))
-        .collect()
+    failed.map(|check| format!("{}: {}", check.name, check.detail)).collect()
 }
 
 /// Fixtures that lose content when a message is dropped: unknown records of a tool's answer are removed with it, and the tokens
@@ -62,9 +60,7 @@ const NOT_WITHOUT: [&str; 2] = ["llama_factory/picture.json", "openai_responses/
 fn answers(session: &Session) -> Vec<usize> {
     let is_answer = |idx: &usize| {
         let parts = session.parts_of(&session.messages[*idx]);
-        parts
-            .iter()
-            .any(|part| matches!(part.body, Body::ToolResult { .. }))
+        parts.iter().any(|part| matches!(part.body, Body::ToolResult { .. }))
     };
     let context = session.real_context(session.messages.len());
     context.into_iter().filter(is_answer).collect()
@@ -76,10 +72,7 @@ fn a_copy_with_cleared_tool_results_passes_every_check_and_is_restored() {
     let (mut wrong, mut formats) = (Vec::new(), Vec::new());
     for (at, (fixture, case)) in written().into_iter().enumerate() {
         let cleared = answers(&case.session);
-        let marks = ManualEdits {
-            cleared,
-            ..ManualEdits::default()
-        };
+        let marks = ManualEdits { cleared, ..ManualEdits::default() };
         let output = folder.path().join(at.to_string());
         let job = job(&fixture, case.with_manual_edits(marks), output.clone()).unwrap();
         let exported = match export(&job) {
@@ -93,18 +86,10 @@ fn a_copy_with_cleared_tool_results_passes_every_check_and_is_restored() {
             continue;
         }
         formats.push(fixture.format);
-        wrong.extend(
-            failed(&exported)
-                .iter()
-                .map(|why| format!("{}: {why}", fixture.name)),
-        );
+        wrong.extend(failed(&exported).iter().map(|why| format!("{}: {why}", fixture.name)));
         let back = output.with_extension("back");
         restore(&output, Some(&back)).unwrap();
-        assert!(
-            fs::read(&back).unwrap() == fixture.bytes,
-            "{}",
-            fixture.name
-        );
+        assert!(fs::read(&back).unwrap() == fixture.bytes, "{}", fixture.name);
     }
     formats.dedup();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -135,11 +120,7 @@ fn a_copy_with_only_a_summary_is_read_back() {
         wrong.extend(failed.iter().map(|why| format!("{}: {why}", fixture.name)));
         let back = output.with_extension("back");
         restore(&output, Some(&back)).unwrap();
-        assert!(
-            fs::read(&back).unwrap() == fixture.bytes,
-            "{}",
-            fixture.name
-        );
+        assert!(fs::read(&back).unwrap() == fixture.bytes, "{}", fixture.name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(n > 20, "{n}");
@@ -227,18 +208,10 @@ fn a_copy_without_middle_messages_passes_every_check_and_is_restored() {
             }
             n += 1;
             let failed = failed(&exported);
-            wrong.extend(
-                failed
-                    .iter()
-                    .map(|why| format!("{} without {nth}: {why}", fixture.name)),
-            );
+            wrong.extend(failed.iter().map(|why| format!("{} without {nth}: {why}", fixture.name)));
             let back = output.with_extension("back");
             restore(&output, Some(&back)).unwrap();
-            assert!(
-                fs::read(&back).unwrap() == fixture.bytes,
-                "{}",
-                fixture.name
-            );
+            assert!(fs::read(&back).unwrap() == fixture.bytes, "{}", fixture.name);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -250,10 +223,7 @@ fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
     let folder = tempfile::tempdir().ok()?;
     let mut all = written().into_iter();
     let (fixture, case) = all.find(|(fixture, _)| fixture.name == name)?;
-    let marks = ManualEdits {
-        dropped: dropped.to_vec(),
-        ..ManualEdits::default()
-    };
+    let marks = ManualEdits { dropped: dropped.to_vec(), ..ManualEdits::default() };
     let output = folder.path().join("copy");
     let job = job(&fixture, case.with_manual_edits(marks), output.clone())?;
     export(&job).ok()?;
@@ -265,11 +235,8 @@ fn copied(name: &str, dropped: &[usize]) -> Option<(String, Session)> {
 /// Returns the texts with their roles, one line each.
 fn lines(session: &Session) -> Vec<String> {
     let line = |message: &plimsoll::session::Message| {
-        let texts: Vec<&str> = session
-            .parts_of(message)
-            .iter()
-            .map(|part| part.body.text())
-            .collect();
+        let texts: Vec<&str> =
+            session.parts_of(message).iter().map(|part| part.body.text()).collect();
         format!("{}: {}", message.role.name(), texts.join(" / "))
     };
     session.messages.iter().map(line).collect()
@@ -289,17 +256,11 @@ fn a_copy_of_opencode_has_no_hidden_messages_and_no_usage_of_the_source() {
     assert!(session.messages.iter().all(|m| m.in_history));
     assert!(session.compactions.is_empty() && session.messages[0].is_injected);
     assert!(session.calls.iter().all(|call| call.usage.is_none()));
-    assert!(
-        !text.contains("\"compaction\"") && !text.contains("\"summary\": true"),
-        "{text}"
-    );
+    assert!(!text.contains("\"compaction\"") && !text.contains("\"summary\": true"), "{text}");
     // Pruned content does not return through its flag.
     let (text, session) = copied("opencode/list.json", &[3]).unwrap();
     assert!(lines(&session)[2].starts_with("tool: [Old tool result content cleared]"));
-    assert!(
-        !text.contains("compacted") && session.compactions.is_empty(),
-        "{text}"
-    );
+    assert!(!text.contains("compacted") && session.compactions.is_empty(), "{text}");
     assert_eq!(text.matches("\"mime\": \"image/png\"").count(), 1, "{text}");
 }
 

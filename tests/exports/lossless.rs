@@ -31,53 +31,33 @@ const fn change(of: Of, name: &'static str, make: fn(&str) -> String) -> Change 
 static CHANGES: &[Change] = &[
     change(Of::Any, "as it is", str::to_owned),
     change(Of::Any, "byte order mark", |text| format!("\u{feff}{text}")),
-    change(Of::Any, "carriage returns", |text| {
-        text.replace('\n', "\r\n")
-    }),
-    change(Of::Any, "no final newline", |text| {
-        text.trim_end().to_owned()
-    }),
-    change(Of::Any, "final newline", |text| {
-        format!("{}\n", text.trim_end())
-    }),
+    change(Of::Any, "carriage returns", |text| text.replace('\n', "\r\n")),
+    change(Of::Any, "no final newline", |text| text.trim_end().to_owned()),
+    change(Of::Any, "final newline", |text| format!("{}\n", text.trim_end())),
     change(Of::Any, "blank end", |text| format!("{text}\n \n\n")),
-    change(
-        Of::Any,
-        "mark, carriage returns, no final newline",
-        |text| format!("\u{feff}{}", text.trim_end().replace('\n', "\r\n")),
-    ),
-    change(Of::Members, "key written twice", |text| {
-        with(text, r#""zz":"first","zz":"second","#)
+    change(Of::Any, "mark, carriage returns, no final newline", |text| {
+        format!("\u{feff}{}", text.trim_end().replace('\n', "\r\n"))
     }),
+    change(Of::Members, "key written twice", |text| with(text, r#""zz":"first","zz":"second","#)),
     change(Of::Members, "huge integers", |text| {
         with(
             text,
             r#""zz":[123456789012345678901234567890,-9223372036854775809,18446744073709551616],"#,
         )
     }),
-    change(Of::Members, "odd numbers", |text| {
-        with(text, r#""zz":[1.50,-0.0,1E5,1e400,1e-400],"#)
-    }),
+    change(Of::Members, "odd numbers", |text| with(text, r#""zz":[1.50,-0.0,1E5,1e400,1e-400],"#)),
     change(Of::Members, "lone surrogates", |text| {
         with(text, r#""zz":"\ud83d and \udc00","z\ud800":0,"#)
     }),
     change(Of::Members, "escapes that need not be", |text| {
         with(text, r#""z\u007a":"\u0041\/\u0000\ud83d\ude00","#)
     }),
-    change(Of::Lines, "blank lines", |text| {
-        text.replace('\n', "\n\n \t\n")
-    }),
+    change(Of::Lines, "blank lines", |text| text.replace('\n', "\n\n \t\n")),
     change(Of::Lines, "glued lines", |text| text.replacen('\n', "", 1)),
     change(Of::Lines, "all on one line", |text| text.replace('\n', " ")),
-    change(Of::LongLines, "a line that is no record", |text| {
-        behind_last(text, "not a record\n")
-    }),
-    change(Of::LongLines, "NUL bytes", |text| {
-        behind_last(text, "\0\0\0\0\n")
-    }),
-    change(Of::LongLines, "NUL bytes before a record", |text| {
-        behind_last(text, "\0\0\0\0")
-    }),
+    change(Of::LongLines, "a line that is no record", |text| behind_last(text, "not a record\n")),
+    change(Of::LongLines, "NUL bytes", |text| behind_last(text, "\0\0\0\0\n")),
+    change(Of::LongLines, "NUL bytes before a record", |text| behind_last(text, "\0\0\0\0")),
 ];
 
 /// Inserts a text before the last line.
@@ -166,12 +146,7 @@ fn changes_to_a_file_are_kept_when_it_is_written_untouched() {
         }
     }
     assert!(tried > 250, "only {tried} were tried");
-    assert!(
-        all.is_empty(),
-        "{} of {tried}:\n{}",
-        all.len(),
-        all.join("\n\n")
-    );
+    assert!(all.is_empty(), "{} of {tried}:\n{}", all.len(), all.join("\n\n"));
 }
 
 #[test]
@@ -199,21 +174,13 @@ fn a_file_torn_in_its_last_or_first_lines_is_written_unchanged() {
         }
     }
     assert!(tried > 100, "only {tried} were tried");
-    assert!(
-        all.is_empty(),
-        "{} of {tried}:\n{}",
-        all.len(),
-        all.join("\n\n")
-    );
+    assert!(all.is_empty(), "{} of {tried}:\n{}", all.len(), all.join("\n\n"));
 }
 
 #[test]
 fn the_only_conversation_of_a_torn_data_set_is_written_with_the_rest() {
     let all = fixtures();
-    let set = all
-        .iter()
-        .find(|f| f.name == "sharegpt/many.jsonl")
-        .unwrap();
+    let set = all.iter().find(|f| f.name == "sharegpt/many.jsonl").unwrap();
     let text = String::from_utf8_lossy(&set.bytes);
     let (first, second) = text.split_once('\n').unwrap();
     let torn = format!("{first}\n{}", &second[..second.len() / 2]);

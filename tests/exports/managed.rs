@@ -18,18 +18,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn loaded(path: &Path) -> Loaded {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation: 0,
-    };
+    let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
     load(path, &options, &Progress::default()).expect("it reads")
 }
 
 fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample_sessions")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions").join(name)
 }
 
 /// Returns all samples.
@@ -37,10 +31,7 @@ fn sources() -> impl Iterator<Item = PathBuf> {
     let samples = fs::read_dir(sample(""))
         .expect("there are samples")
         .map(|entry| entry.expect("it reads").path());
-    samples.filter(|path| {
-        path.extension()
-            .is_some_and(|e| e == "json" || e == "jsonl")
-    })
+    samples.filter(|path| path.extension().is_some_and(|e| e == "json" || e == "jsonl"))
 }
 
 /// Returns a job with a preset's defaults in the format of the source.
@@ -65,28 +56,18 @@ fn job(source: &Path, preset: &str, output: PathBuf) -> ExportJob {
 
 fn all_ok(exported: &Exported) {
     let failed: Vec<_> = exported.checks.iter().filter(|check| !check.ok).collect();
-    assert!(
-        failed.is_empty() && !exported.checks.is_empty(),
-        "{failed:?}"
-    );
+    assert!(failed.is_empty() && !exported.checks.is_empty(), "{failed:?}");
 }
 
 #[test]
 fn a_last_call_with_another_context_is_not_the_start_of_an_export() {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(sample("slow-growth.jsonl")).unwrap();
-    let mut records: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let mut answers = records
-        .iter()
-        .filter(|record| record["message"]["usage"].is_object());
+    let mut records: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut answers = records.iter().filter(|record| record["message"]["usage"].is_object());
     let last = answers.next_back().unwrap()["message"]["id"].clone();
-    for record in records
-        .iter_mut()
-        .filter(|record| record["message"]["id"] == last)
-    {
+    for record in records.iter_mut().filter(|record| record["message"]["id"] == last) {
         record["message"]["model"] = json!("claude-haiku-4-5-20251001");
         record["message"]["usage"] = json!({"input_tokens": 12_000, "output_tokens": 10});
     }
@@ -101,11 +82,7 @@ fn a_last_call_with_another_context_is_not_the_start_of_an_export() {
     let whole = export_of(&sample("slow-growth.jsonl"), "whole.out");
     let odd = export_of(&source, "odd.out");
     all_ok(&odd);
-    assert!(
-        odd.before.0.abs_diff(whole.before.0) < 100,
-        "{:?}",
-        odd.before
-    );
+    assert!(odd.before.0.abs_diff(whole.before.0) < 100, "{:?}", odd.before);
     let says = |exported: &Exported| {
         let notes = exported.notes.iter();
         notes
@@ -121,10 +98,7 @@ fn a_last_call_with_another_context_is_not_the_start_of_an_export() {
 fn a_stage_for_results_that_runs_too_late_is_noted_and_a_replay_runs_it_in_time() {
     let folder = tempfile::tempdir().unwrap();
     let note = "spill left 1 tool result as recorded: it is changed only on arrival, and `--schedule replay` applies that from the first call";
-    for (schedule, says) in [
-        (Schedule::Now { force: false }, true),
-        (Schedule::Replay, false),
-    ] {
+    for (schedule, says) in [(Schedule::Now { force: false }, true), (Schedule::Replay, false)] {
         let output = folder.path().join(format!("{says}.json"));
         let mut job = job(&sample("giant-tool-result.json"), "holmesgpt", output);
         job.schedule = schedule;
@@ -147,10 +121,7 @@ fn a_managed_file_without_messages_is_not_written() {
     policy.set(&mut clears.knobs, "clear_context", 1.0).unwrap();
     let mut drops = job(&source, "none", folder.path().join("out.jsonl"));
     let dropped = (0..drops.case.session.messages.len()).collect();
-    drops.case = drops.case.with_manual_edits(ManualEdits {
-        dropped,
-        ..ManualEdits::default()
-    });
+    drops.case = drops.case.with_manual_edits(ManualEdits { dropped, ..ManualEdits::default() });
     for job in [clears, drops] {
         let why = export(&job).unwrap_err();
         assert!(
@@ -193,11 +164,7 @@ fn every_sample_is_restored_byte_for_byte_after_any_strategy() {
             n_written += 1;
             let back = folder.path().join(format!("{idx}-{preset}.back"));
             restore(&output, Some(&back)).unwrap();
-            assert_eq!(
-                fs::read(&back).unwrap(),
-                fs::read(&source).unwrap(),
-                "{preset}"
-            );
+            assert_eq!(fs::read(&back).unwrap(), fs::read(&source).unwrap(), "{preset}");
         }
     }
     assert!(n_written > 5, "{n_written}");
@@ -212,11 +179,7 @@ fn marked_in_turn(job: &ExportJob) -> ManualEdits {
         let nth = (first + 1..messages.len()).filter(move |m| m % 5 == nth);
         nth.filter(|m| messages[*m].in_history).collect()
     };
-    ManualEdits {
-        cleared: every(1),
-        pinned: every(2),
-        dropped: every(4),
-    }
+    ManualEdits { cleared: every(1), pinned: every(2), dropped: every(4) }
 }
 
 #[test]
@@ -236,20 +199,12 @@ fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
             n_written += 1;
             let sidecars = exported.sidecars.unwrap();
             let removed = fs::read_to_string(&sidecars.removed).unwrap();
-            let lines = removed
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap());
+            let lines = removed.lines().map(|line| serde_json::from_str(line).unwrap());
             let by_hand = |line: &Value| line["stage"] == "manually" && line["why"] == "manually";
             stages += lines.filter(by_hand).count();
             let manifest: Value =
                 serde_json::from_slice(&fs::read(&sidecars.manifest).unwrap()).unwrap();
-            let dropped = job
-                .case
-                .manual_edits
-                .dropped
-                .iter()
-                .map(|m| m + 1)
-                .collect::<Vec<_>>();
+            let dropped = job.case.manual_edits.dropped.iter().map(|m| m + 1).collect::<Vec<_>>();
             assert_eq!(manifest["manual_edits"]["dropped"], json!(dropped));
             assert_eq!(manifest["events"][0]["stage"], "manually");
             let back = output.with_extension("back");
@@ -262,10 +217,7 @@ fn manual_edits_without_a_policy_are_restored_byte_for_byte() {
             );
         }
     }
-    assert!(
-        n_written > 5 && stages > 50,
-        "{n_written} files, {stages} pieces"
-    );
+    assert!(n_written > 5 && stages > 50, "{n_written} files, {stages} pieces");
 }
 
 #[test]
@@ -295,16 +247,10 @@ fn a_folder_that_cannot_be_written_is_handled_as_missing_storage() {
     let taken = folder.path().join("taken");
     fs::write(&taken, "a file").unwrap();
     let output = folder.path().join("out.json");
-    let job = ExportJob {
-        files: Some(taken.clone()),
-        ..job(&source, "holmesgpt", output.clone())
-    };
+    let job = ExportJob { files: Some(taken.clone()), ..job(&source, "holmesgpt", output.clone()) };
     let exported = export(&job).unwrap();
     assert!(
-        exported
-            .notes
-            .iter()
-            .any(|note| note.contains("ran without storage")),
+        exported.notes.iter().any(|note| note.contains("ran without storage")),
         "{:?}",
         exported.notes
     );
@@ -326,16 +272,8 @@ fn a_spill_never_overwrites_a_file() {
         ..job(&source, "holmesgpt", folder.path().join("out.json"))
     };
     let exported = export(&job).unwrap();
-    assert!(
-        exported
-            .notes
-            .iter()
-            .any(|note| note.contains("ran without storage"))
-    );
-    assert_eq!(
-        fs::read_to_string(files.join("kubectl_logs_c_1.txt")).unwrap(),
-        "mine"
-    );
+    assert!(exported.notes.iter().any(|note| note.contains("ran without storage")));
+    assert_eq!(fs::read_to_string(files.join("kubectl_logs_c_1.txt")).unwrap(), "mine");
     assert_eq!(fs::read_dir(&files).unwrap().count(), 1);
 }
 
@@ -351,17 +289,11 @@ fn a_changed_managed_file_is_detected() {
     changed.push(b'\n');
     fs::write(&sidecar, &changed).unwrap();
     let error = restore(&output, None).unwrap_err();
-    assert!(
-        error.contains("out.removed.jsonl has changed since it was written"),
-        "{error}"
-    );
+    assert!(error.contains("out.removed.jsonl has changed since it was written"), "{error}");
     fs::write(&sidecar, &kept).unwrap();
     // The default name is taken by the source.
     let restored = restore(&output, None).unwrap();
-    assert_eq!(
-        restored.output,
-        folder.path().join("incident-restored.json")
-    );
+    assert_eq!(restored.output, folder.path().join("incident-restored.json"));
     fs::remove_file(&output).unwrap();
     let error = restore(&output, None).unwrap_err();
     assert!(error.contains("interrupted"), "{error}");
@@ -369,22 +301,17 @@ fn a_changed_managed_file_is_detected() {
 
 /// Reads the files of a folder by name.
 fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder)
-        .expect("readable")
-        .map(|entry| entry.expect("readable"));
+    let entries = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable"));
     let files = entries.filter(|entry| entry.path().is_file());
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().expect("readable");
-    files
-        .map(|entry| (name(&entry), fs::read(entry.path()).expect("readable")))
-        .collect()
+    files.map(|entry| (name(&entry), fs::read(entry.path()).expect("readable"))).collect()
 }
 
 #[test]
 fn an_agent_that_replaces_its_messages_with_each_export_can_continue_for_many_rounds() {
     let folder = tempfile::tempdir().unwrap();
-    let (messages, next) = ["messages.json", "next.json"]
-        .map(|name| folder.path().join(name))
-        .into();
+    let (messages, next) =
+        ["messages.json", "next.json"].map(|name| folder.path().join(name)).into();
     fs::copy(sample("handoff.json"), &messages).unwrap();
     for round in 1..=6 {
         let source = fs::read(&messages).unwrap();
@@ -397,11 +324,7 @@ fn an_agent_that_replaces_its_messages_with_each_export_can_continue_for_many_ro
         assert_eq!(exported.output.as_ref(), Some(&next), "round {round}");
         // The sidecars of earlier rounds are kept.
         let after = files_in(folder.path());
-        assert!(
-            before
-                .iter()
-                .all(|(name, bytes)| after.get(name) == Some(bytes))
-        );
+        assert!(before.iter().all(|(name, bytes)| after.get(name) == Some(bytes)));
         let says = exported.notes.iter().any(|note| {
             note == &format!("the sidecars of an earlier export to this name are kept, so these are named next-{round}")
         });
@@ -421,10 +344,7 @@ fn an_agent_that_replaces_its_messages_with_each_export_can_continue_for_many_ro
         fs::write(&messages, body.to_string()).unwrap();
     }
     let error = restore(&messages, None).unwrap_err();
-    assert!(
-        error.contains("none of the 6 manifests in its folder matches its content"),
-        "{error}"
-    );
+    assert!(error.contains("none of the 6 manifests in its folder matches its content"), "{error}");
 }
 
 #[test]
@@ -436,10 +356,7 @@ fn the_files_of_a_moved_export_are_kept_and_the_next_export_has_its_own_folder()
         let exported = export(&job(&source, "holmesgpt", output.clone())).unwrap();
         all_ok(&exported);
         let wrote = exported.sidecars.unwrap().files;
-        let expected = PolicyFolder {
-            path: folder.path().join(files),
-            n_files: 2,
-        };
+        let expected = PolicyFolder { path: folder.path().join(files), n_files: 2 };
         assert_eq!(wrote, Some(expected));
         fs::rename(&output, folder.path().join(name)).unwrap();
     }
@@ -464,26 +381,14 @@ fn removed_records_have_their_stage_and_trigger() {
     let output = folder.path().join("out.json");
     export(&job(&source, "holmesgpt", output)).unwrap();
     let text = fs::read_to_string(folder.path().join("out.removed.jsonl")).unwrap();
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let edited = lines
-        .iter()
-        .find(|line| line["state"] == "edited")
-        .expect("the result");
-    assert_eq!(
-        (&edited["stage"], &edited["messages"]),
-        (&json!("spill"), &json!([3]))
-    );
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let edited = lines.iter().find(|line| line["state"] == "edited").expect("the result");
+    assert_eq!((&edited["stage"], &edited["messages"]), (&json!("spill"), &json!([3])));
     let source = fs::read(&source).unwrap();
     for line in &lines {
         let start = line["start"].as_u64().unwrap() as usize;
         let end = start + line["length"].as_u64().unwrap() as usize;
-        assert_eq!(
-            line["text"].as_str().unwrap().as_bytes(),
-            &source[start..end]
-        );
+        assert_eq!(line["text"].as_str().unwrap().as_bytes(), &source[start..end]);
     }
 }
 
@@ -501,14 +406,9 @@ impl Answer for Scripted {
 
 #[test]
 fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
-    let samples = fs::read_dir(sample(""))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let samples = fs::read_dir(sample("")).unwrap().map(|entry| entry.unwrap().path());
     let samples: Vec<_> = samples
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|e| e == "json" || e == "jsonl")
-        })
+        .filter(|path| path.extension().is_some_and(|e| e == "json" || e == "jsonl"))
         .collect();
     let requests = samples.par_iter().map(|source| {
         // A window so small that every policy acts.
@@ -522,14 +422,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
             let policy = preset.policy().unwrap();
             let knobs = policy.defaults();
             let simulated = simulate(&case, &policy, &knobs, None);
-            let executed = drive(
-                &case,
-                &policy,
-                &knobs,
-                Schedule::Replay,
-                None,
-                &mut Scripted,
-            );
+            let executed = drive(&case, &policy, &knobs, Schedule::Replay, None, &mut Scripted);
             let (name, file) = (preset.name, source.display());
             assert_eq!(executed.events, simulated.events, "{name}, {file}");
             assert_eq!(executed.samples.len(), simulated.samples.len());
@@ -538,10 +431,7 @@ fn a_run_with_real_summaries_of_the_predicted_size_equals_the_simulated_run() {
                 let cached = executed.unchanged >= simulated.unchanged;
                 assert!(cached, "{name}, {file}");
                 let unchanged = executed.unchanged;
-                let simulated = Sample {
-                    unchanged,
-                    ..*simulated
-                };
+                let simulated = Sample { unchanged, ..*simulated };
                 assert_eq!(*executed, simulated, "{name}, {file}");
             }
             executed.summaries.requests

@@ -11,14 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn case(path: &Path) -> Case {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation: 0,
-    };
-    load(path, &options, &Progress::default())
-        .expect("it reads")
-        .case
+    let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
+    load(path, &options, &Progress::default()).expect("it reads").case
 }
 
 fn case_file(name: &str) -> PathBuf {
@@ -46,10 +40,7 @@ fn checks(case: &Case, preset: &str, schedule: Schedule, output: PathBuf) -> Vec
         Ok(exported) => exported.checks,
         // A managed conversation without messages is refused.
         Err(reason) => {
-            assert!(
-                reason.starts_with("nothing was written"),
-                "{preset}: {reason}"
-            );
+            assert!(reason.starts_with("nothing was written"), "{preset}: {reason}");
             Vec::new()
         }
     }
@@ -59,13 +50,9 @@ fn checks(case: &Case, preset: &str, schedule: Schedule, output: PathBuf) -> Vec
 fn no_preset_fails_a_check_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    let samples = fs::read_dir(samples)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let samples = samples.filter(|path| {
-        path.extension()
-            .is_some_and(|e| e == "json" || e == "jsonl")
-    });
+    let samples = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
+    let samples =
+        samples.filter(|path| path.extension().is_some_and(|e| e == "json" || e == "jsonl"));
     let cases: Vec<Case> = samples
         .flat_map(|path| {
             let recorded = case(&path);
@@ -92,10 +79,7 @@ fn no_preset_fails_a_check_on_a_sample() {
             let failed = checks.iter().filter(|check| !check.ok);
             let name = &case.session.source.name;
             let failed = failed.map(|check| {
-                format!(
-                    "{name}, {preset}, {schedule:?}: {}: {}",
-                    check.name, check.detail
-                )
+                format!("{name}, {preset}, {schedule:?}: {}: {}", check.name, check.detail)
             });
             (usize::from(!checks.is_empty()), failed.collect())
         })
@@ -103,11 +87,7 @@ fn no_preset_fails_a_check_on_a_sample() {
     let n_exports: usize = results.iter().map(|(n, _)| n).sum();
     let failed: Vec<String> = results.into_iter().flat_map(|(_, failed)| failed).collect();
     assert!(n_exports > 500, "the premise: {n_exports} exports");
-    assert!(
-        failed.is_empty(),
-        "{} of {n_exports}: {failed:#?}",
-        failed.len()
-    );
+    assert!(failed.is_empty(), "{} of {n_exports}: {failed:#?}", failed.len());
 }
 
 #[test]
@@ -157,28 +137,19 @@ fn ids_of_any_length_are_no_file_names() {
     fs::write(&source, text).unwrap();
     let recorded = case(&source);
     let calls = recorded.session.calls.len();
-    let small = recorded.with_windows(WindowPlan::constant(
-        Tokens(20_000),
-        calls,
-        WindowSource::User,
-    ));
+    let small =
+        recorded.with_windows(WindowPlan::constant(Tokens(20_000), calls, WindowSource::User));
     let failed: Vec<_> = PRESETS
         .par_iter()
         .flat_map_iter(|preset| {
             let output = folder.path().join(preset.name);
             let checks = checks(&small, preset.name, Schedule::Replay, output);
-            checks
-                .into_iter()
-                .filter(|check| !check.ok)
-                .map(|check| (preset.name, check))
+            checks.into_iter().filter(|check| !check.ok).map(|check| (preset.name, check))
         })
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let names = files_below(folder.path());
-    assert!(
-        names.iter().any(|name| name.len() > 100),
-        "the premise: a name with an id"
-    );
+    assert!(names.iter().any(|name| name.len() > 100), "the premise: a name with an id");
     assert!(names.iter().all(|name| name.len() <= 130), "{names:?}");
 }
 
@@ -193,9 +164,7 @@ fn files_below(folder: &Path) -> Vec<String> {
 
 /// Returns the `uuid` of every record.
 fn ids(text: &str) -> Vec<String> {
-    let records = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a record"));
+    let records = text.lines().map(|line| serde_json::from_str(line).expect("a record"));
     records
         .filter_map(|record: serde_json::Value| Some(record["uuid"].as_str()?.to_owned()))
         .collect()
@@ -210,12 +179,7 @@ fn a_context_without_a_mark_of_its_format_is_read_as_the_format_that_was_written
         let output = folder.path().join(preset.name);
         let checks = checks(&case, preset.name, Schedule::Now { force: true }, output);
         n_exports += usize::from(!checks.is_empty());
-        failed.extend(
-            checks
-                .into_iter()
-                .filter(|c| !c.ok)
-                .map(|check| (preset.name, check)),
-        );
+        failed.extend(checks.into_iter().filter(|c| !c.ok).map(|check| (preset.name, check)));
     }
     assert!(n_exports > 5, "the premise: {n_exports} exports");
     assert!(failed.is_empty(), "{failed:#?}");

@@ -14,36 +14,20 @@ fn short(text: &str) -> String {
 pub(crate) fn part(body: &Body) -> String {
     match body {
         Body::Text(text) => short(text),
-        Body::Thinking {
-            text,
-            sealed_bytes,
-            reported,
-        } => format!(
-            "thinks {} sealed {sealed_bytes} reported {reported:?}",
-            short(text)
-        ),
+        Body::Thinking { text, sealed_bytes, reported } => {
+            format!("thinks {} sealed {sealed_bytes} reported {reported:?}", short(text))
+        }
         Body::ToolDefinition { tool, .. } => format!("has {tool}"),
-        Body::ToolCall {
-            call,
-            tool,
-            arguments,
-        } => format!("calls {tool} as {call} with {}", short(arguments)),
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            text,
-        } => {
+        Body::ToolCall { call, tool, arguments } => {
+            format!("calls {tool} as {call} with {}", short(arguments))
+        }
+        Body::ToolResult { call, tool, is_error, text } => {
             let failed = if *is_error { " failed" } else { "" };
             format!("answers {call} of {tool}{failed} {}", short(text))
         }
-        Body::Media {
-            media,
-            mime,
-            bytes,
-            within,
-            ..
-        } => format!("shows {media:?} {mime} {bytes} within {within:?}"),
+        Body::Media { media, mime, bytes, within, .. } => {
+            format!("shows {media:?} {mime} {bytes} within {within:?}")
+        }
         Body::Opaque { name, json } => format!("opaque {name} {}", short(json)),
     }
 }
@@ -87,16 +71,9 @@ fn usage(usage: &Usage) -> String {
 
 fn call(session: &Session, idx: usize, call: &Call) -> String {
     let model = call.model.map_or("?", |m| &session.models[m]);
-    let used = call
-        .usage
-        .as_ref()
-        .map_or_else(|| "unknown".to_owned(), usage);
-    let window = call
-        .window
-        .map_or_else(String::new, |w| format!(" window {}", w.0));
-    let time = call
-        .time
-        .map_or_else(String::new, |t| format!(" at {}", t.0));
+    let used = call.usage.as_ref().map_or_else(|| "unknown".to_owned(), usage);
+    let window = call.window.map_or_else(String::new, |w| format!(" window {}", w.0));
+    let time = call.time.map_or_else(String::new, |t| format!(" at {}", t.0));
     format!(
         "call {} after {} in turn {} by {model}: {used}{window}{time}",
         idx + 1,
@@ -149,11 +126,7 @@ pub(crate) fn description_of(parsed: &Parsed) -> String {
         let _ = writeln!(text, "! {warning}");
     }
     for (kind, count) in &parsed.report.records {
-        let _ = writeln!(
-            text,
-            "{kind}: {} ({} context)",
-            count.count, count.in_context
-        );
+        let _ = writeln!(text, "{kind}: {} ({} context)", count.count, count.in_context);
     }
     text
 }

@@ -101,9 +101,7 @@ fn untouched_sessions_are_written_byte_for_byte() {
 fn bodies(session: &Session) -> Vec<String> {
     let of = |m: &Message| {
         let parts = session.parts_of(m).iter();
-        parts
-            .map(|p| format!("{} {}", m.role.name(), part(&p.body)))
-            .collect::<Vec<_>>()
+        parts.map(|p| format!("{} {}", m.role.name(), part(&p.body))).collect::<Vec<_>>()
     };
     session.messages.iter().flat_map(of).collect()
 }
@@ -162,10 +160,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
             }
         }
         managed.entries.push(if change == 1 {
-            ManagedEntry::Edited {
-                message: idx,
-                parts,
-            }
+            ManagedEntry::Edited { message: idx, parts }
         } else {
             ManagedEntry::Kept { message: idx }
         });
@@ -185,10 +180,7 @@ fn text_of(body: &Body) -> String {
 /// Returns the texts of a session, in order.
 fn texts(session: &Session) -> Vec<String> {
     let parts = session.messages.iter().flat_map(|m| session.parts_of(m));
-    parts
-        .map(|p| text_of(&p.body))
-        .filter(|text| !text.is_empty())
-        .collect()
+    parts.map(|p| text_of(&p.body)).filter(|text| !text.is_empty()).collect()
 }
 
 #[test]
@@ -208,13 +200,7 @@ fn edited_sessions_read_as_their_remaining_texts() {
                 // If a call and its result are one record, messages between them follow it.
                 expected.sort();
                 found.sort();
-                assert_eq!(
-                    found,
-                    expected,
-                    "{}:\n{}",
-                    fixture.name,
-                    String::from_utf8_lossy(&out)
-                );
+                assert_eq!(found, expected, "{}:\n{}", fixture.name, String::from_utf8_lossy(&out));
                 n_read += 1;
             }
         }

@@ -34,10 +34,7 @@ fn a_truncated_record_costs_no_whole_record_of_its_line() {
                 let parsed = read(&fixture.name, bytes.as_bytes()).expect("it reads");
                 let found = parsed.sessions.first().expect("a session");
                 assert_eq!(said(found), said(&session), "{place}");
-                let is_named = parsed
-                    .warnings
-                    .iter()
-                    .any(|warning| warning.line == Some(at + 1));
+                let is_named = parsed.warnings.iter().any(|warning| warning.line == Some(at + 1));
                 assert!(is_named || cut == 0, "{place}: {:?}", parsed.warnings);
             }
         }

@@ -8,31 +8,16 @@ use proptest::prelude::*;
 
 /// Sample sessions of the program, one per structure. Large ones are truncated, so that hundreds of variants are fast.
 const SAMPLES: [(&str, &[u8]); 4] = [
-    (
-        "compacted",
-        include_bytes!("../../sample_sessions/compacted.jsonl"),
-    ),
-    (
-        "handoff",
-        include_bytes!("../../sample_sessions/handoff.json"),
-    ),
-    (
-        "images",
-        include_bytes!("../../sample_sessions/images-and-cjk.json"),
-    ),
-    (
-        "growth",
-        include_bytes!("../../sample_sessions/slow-growth.jsonl"),
-    ),
+    ("compacted", include_bytes!("../../sample_sessions/compacted.jsonl")),
+    ("handoff", include_bytes!("../../sample_sessions/handoff.json")),
+    ("images", include_bytes!("../../sample_sessions/images-and-cjk.json")),
+    ("growth", include_bytes!("../../sample_sessions/slow-growth.jsonl")),
 ];
 /// Maximum number of bytes of a sample that are varied.
 const SAMPLE_BYTES: usize = 24 * 1024;
 
 fn parse(bytes: &[u8]) -> Result<Parsed, Refused> {
-    formats::parse(&Input {
-        name: "hostile".to_owned(),
-        bytes: bytes.to_vec().into(),
-    })
+    formats::parse(&Input { name: "hostile".to_owned(), bytes: bytes.to_vec().into() })
 }
 
 /// Parses a file, counts its tokens, and checks the invariants of its sessions.
@@ -116,13 +101,7 @@ fn conversations(
 
 /// Returns ordinary conversations.
 fn plain() -> [(&'static str, String); 4] {
-    conversations(
-        "\"id1\"",
-        "\"words\"",
-        "1200",
-        "\"2026-01-02T03:04:05Z\"",
-        "\"read\"",
-    )
+    conversations("\"id1\"", "\"words\"", "1200", "\"2026-01-02T03:04:05Z\"", "\"read\"")
 }
 
 #[test]
@@ -150,31 +129,18 @@ fn absurd_numbers_are_left_out_with_a_warning() {
             let parsed = check(text.as_bytes()).expect(format);
             assert_eq!(parsed.sessions[0].source.format, format, "{number}");
             assert!(
-                parsed.sessions[0]
-                    .calls
-                    .iter()
-                    .all(|s| s.usage.is_none() && s.window.is_none())
+                parsed.sessions[0].calls.iter().all(|s| s.usage.is_none() && s.window.is_none())
             );
-            let reported = parsed
-                .warnings
-                .iter()
-                .filter(|w| w.text.contains("cannot be right"));
+            let reported = parsed.warnings.iter().filter(|w| w.text.contains("cannot be right"));
             let reported: Vec<_> = reported.collect();
-            assert!(
-                !reported.is_empty(),
-                "{format} {number}: {:?}",
-                parsed.warnings
-            );
+            assert!(!reported.is_empty(), "{format} {number}: {:?}", parsed.warnings);
             assert!(reported.iter().all(|w| w.line.is_some()), "{reported:?}");
         }
     }
     for number in ["null", "\"12\"", "0", "0.4", "[]", "true"] {
         for (format, text) in conversations("\"i\"", "\"t\"", number, "1", "\"n\"") {
             let parsed = check(text.as_bytes()).expect(format);
-            let reported = parsed
-                .warnings
-                .iter()
-                .any(|w| w.text.contains("cannot be right"));
+            let reported = parsed.warnings.iter().any(|w| w.text.contains("cannot be right"));
             assert!(!reported, "{format} {number}: {:?}", parsed.warnings);
         }
     }
@@ -258,12 +224,9 @@ fn reads_deep_nesting_and_repeated_keys() {
     );
     check_messages(check(repeated.as_bytes()));
     for (_, text) in plain() {
+        check_messages(check(text.replace("\"role\":", "\"role\":3,\"role\":").as_bytes()));
         check_messages(check(
-            text.replace("\"role\":", "\"role\":3,\"role\":").as_bytes(),
-        ));
-        check_messages(check(
-            text.replace("\"content\":", "\"content\":3,\"content\":")
-                .as_bytes(),
+            text.replace("\"content\":", "\"content\":3,\"content\":").as_bytes(),
         ));
     }
 }
@@ -275,19 +238,11 @@ fn reads_records_whose_parents_form_a_cycle() {
             r#"{{"type":"{role}","uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","message":{{"role":"{role}","content":"x"}}}}"#
         )
     };
-    let ring = [
-        line("a", "c", "user"),
-        line("b", "a", "assistant"),
-        line("c", "b", "user"),
-    ]
-    .join("\n");
+    let ring =
+        [line("a", "c", "user"), line("b", "a", "assistant"), line("c", "b", "user")].join("\n");
     let own = [line("a", "a", "user"), line("a", "a", "assistant")].join("\n");
     for text in [ring, own] {
-        assert!(
-            !check(text.as_bytes()).expect("a session").sessions[0]
-                .messages
-                .is_empty()
-        );
+        assert!(!check(text.as_bytes()).expect("a session").sessions[0].messages.is_empty());
     }
 }
 
@@ -312,19 +267,10 @@ fn reads_bytes_that_are_not_text() {
             assert!(refused.contains("UTF-16"), "{refused}");
         }
         let words = text.replace("words", "\u{1}");
-        let with = |byte: u8| {
-            words
-                .bytes()
-                .map(|b| if b == 1 { byte } else { b })
-                .collect::<Vec<_>>()
-        };
-        for odd in [
-            with(0),
-            with(0xff),
-            with(0x1b),
-            lines.concat(),
-            lines.join(&b"\n{\"torn"[..]),
-        ] {
+        let with =
+            |byte: u8| words.bytes().map(|b| if b == 1 { byte } else { b }).collect::<Vec<_>>();
+        for odd in [with(0), with(0xff), with(0x1b), lines.concat(), lines.join(&b"\n{\"torn"[..])]
+        {
             check_messages(check(&odd));
         }
     }
@@ -335,8 +281,7 @@ fn a_call_before_any_user_message_is_in_the_first_turn() {
     let line = |role: &str, content: &str, n: usize| {
         format!(
             r#"{{"type":"{role}","uuid":"u{n}","parentUuid":{},"sessionId":"s","message":{{"role":"{role}","id":"m{n}","content":"{content}"}}}}"#,
-            n.checked_sub(1)
-                .map_or("null".to_owned(), |p| format!("\"u{p}\""))
+            n.checked_sub(1).map_or("null".to_owned(), |p| format!("\"u{p}\""))
         )
     };
     let text = [
@@ -357,15 +302,8 @@ fn a_call_before_any_user_message_is_in_the_first_turn() {
 /// Returns the start of a sample up to the end of a line, or all of a small one.
 fn sample(bytes: &[u8]) -> &[u8] {
     let cut = &bytes[..bytes.len().min(SAMPLE_BYTES)];
-    let end = cut
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(cut.len(), |at| at + 1);
-    if cut.len() == bytes.len() {
-        bytes
-    } else {
-        &cut[..end]
-    }
+    let end = cut.iter().rposition(|b| *b == b'\n').map_or(cut.len(), |at| at + 1);
+    if cut.len() == bytes.len() { bytes } else { &cut[..end] }
 }
 
 proptest! {

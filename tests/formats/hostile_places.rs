@@ -25,11 +25,7 @@ fn options() -> LoadOptions {
 /// Creates a pipe without a writer.
 fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status();
-    assert!(
-        made.is_ok_and(|status| status.success()),
-        "{}",
-        path.display()
-    );
+    assert!(made.is_ok_and(|status| status.success()), "{}", path.display());
 }
 
 #[test]
@@ -65,10 +61,7 @@ fn opening_anything_but_a_file_is_an_error_with_its_path() {
     ] {
         let refused = load(&at(name), &options(), &Progress::default()).unwrap_err();
         let message = refused.to_string();
-        assert!(
-            message.contains(says) && message.contains(name),
-            "{message}"
-        );
+        assert!(message.contains(says) && message.contains(name), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
@@ -136,11 +129,7 @@ fn endless_files_named_on_the_command_line_are_rejected() {
     let compact = ["compact", "talk.json", "-o", "out", "--policy"];
     for endless in ["pipe", "/dev/zero", "/dev/random"] {
         for manifest in [endless, "talk.json"] {
-            for name in [
-                "managed.json",
-                "managed.manifest.json",
-                "managed.removed.jsonl",
-            ] {
+            for name in ["managed.json", "managed.manifest.json", "managed.removed.jsonl"] {
                 let _ = fs::remove_file(at(name));
                 symlink(here.path().join(endless), at(name)).unwrap();
             }

@@ -43,15 +43,8 @@ fn check_changed(fixture: &Fixture, changed: &str, what: &str) {
         && let Some(format) = by_name(only.source.format).filter(|format| format.is_writable())
     {
         let written = format.write(only, &all_kept(only));
-        let is_same = written
-            .as_ref()
-            .is_ok_and(|written| written == changed.as_bytes());
-        assert!(
-            is_same,
-            "{} {what} is written otherwise: {:?}",
-            fixture.name,
-            written.err()
-        );
+        let is_same = written.as_ref().is_ok_and(|written| written == changed.as_bytes());
+        assert!(is_same, "{} {what} is written otherwise: {:?}", fixture.name, written.err());
     }
 }
 
@@ -70,9 +63,7 @@ fn each_key(change: impl Fn(&Fixture, &[Value], &str, usize) + Sync) {
     let pairs: Vec<_> = all
         .iter()
         .flat_map(|(fixture, values)| {
-            keys(values)
-                .into_iter()
-                .map(move |key| (fixture, values, key))
+            keys(values).into_iter().map(move |key| (fixture, values, key))
         })
         .collect();
     let each = pairs.par_iter().enumerate();
@@ -104,12 +95,7 @@ fn reads_members_of_the_wrong_type() {
 #[test]
 fn reads_members_that_no_value_can_hold() {
     let deep = "[".repeat(2_000) + &"]".repeat(2_000);
-    let texts = [
-        "1e400",
-        "-123456789012345678901234567890",
-        r#""\ud83d""#,
-        &deep,
-    ];
+    let texts = ["1e400", "-123456789012345678901234567890", r#""\ud83d""#, &deep];
     each_key(|fixture, values, key, number| {
         let holed = text(&replaced(values, key, &json!(HOLE)));
         for other in texts.into_iter().skip(number % 2).step_by(2) {
@@ -126,9 +112,7 @@ fn reads_names_and_ids_of_a_megabyte() {
     all().par_iter().for_each(|(fixture, values)| {
         let named = |key: &String| {
             let key = key.to_lowercase();
-            ["id", "name", "tool", "model", "title"]
-                .iter()
-                .any(|end| key.ends_with(end))
+            ["id", "name", "tool", "model", "title"].iter().any(|end| key.ends_with(end))
         };
         for key in keys(values).iter().filter(|key| named(key)) {
             // One is enough, because each holds a megabyte.
@@ -147,13 +131,9 @@ fn reads_names_and_ids_of_a_megabyte() {
 fn reads_parents_that_form_a_cycle_in_every_format() {
     let mut rings = 0;
     for (fixture, values) in all() {
-        let parents: Vec<String> = keys(&values)
-            .into_iter()
-            .filter(|key| key.to_lowercase().contains("parent"))
-            .collect();
-        for (parent, id) in parents
-            .iter()
-            .flat_map(|p| ["id", "uuid", "spanId"].map(|id| (p, id)))
+        let parents: Vec<String> =
+            keys(&values).into_iter().filter(|key| key.to_lowercase().contains("parent")).collect();
+        for (parent, id) in parents.iter().flat_map(|p| ["id", "uuid", "spanId"].map(|id| (p, id)))
         {
             let mut ids = Vec::new();
             objects(&mut values.clone(), &mut |object| {
@@ -171,11 +151,7 @@ fn reads_parents_that_form_a_cycle_in_every_format() {
                         at += 1;
                     }
                 });
-                check_changed(
-                    &fixture,
-                    &text(&ring),
-                    &format!("with {parent} {ahead} {id} ahead"),
-                );
+                check_changed(&fixture, &text(&ring), &format!("with {parent} {ahead} {id} ahead"));
             }
         }
     }
@@ -187,12 +163,7 @@ fn reads_repeated_records() {
     all().par_iter().for_each(|(fixture, values)| {
         let mut repeated = values.clone();
         if fixture.is_lines() {
-            repeated = values
-                .iter()
-                .cycle()
-                .take(values.len() * 20)
-                .cloned()
-                .collect();
+            repeated = values.iter().cycle().take(values.len() * 20).cloned().collect();
         } else {
             lists(&mut repeated);
         }
@@ -208,9 +179,9 @@ fn lists(values: &mut [Value]) {
                 let n = items.len() * 20;
                 *items = items.iter().cycle().take(n).cloned().collect();
             }
-            Value::Object(object) => object
-                .values_mut()
-                .for_each(|m| lists(std::slice::from_mut(m))),
+            Value::Object(object) => {
+                object.values_mut().for_each(|m| lists(std::slice::from_mut(m)))
+            }
             _ => {}
         }
     }

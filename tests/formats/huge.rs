@@ -10,29 +10,19 @@ use std::process::{Command, Stdio};
 /// Returns the output of `inspect` and its peak memory in bytes, if the system reports it.
 fn inspected(path: &Path) -> (String, Option<u64>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    command
-        .arg("inspect")
-        .arg(path)
-        .args(["--no-state", "--counter", "chars/4"]);
+    command.arg("inspect").arg(path).args(["--no-state", "--counter", "chars/4"]);
     let measured = Path::new("/usr/bin/time").is_file();
     if measured {
         let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
         command = Command::new("/usr/bin/time");
-        command
-            .args(["-f", "%M"])
-            .arg(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(args);
+        command.args(["-f", "%M"]).arg(env!("CARGO_BIN_EXE_plimsoll")).args(args);
     }
     let Ok(output) = command.stdin(Stdio::null()).output() else {
         return (String::new(), None);
     };
     let [out, err] =
         [&output.stdout, &output.stderr].map(|b| String::from_utf8_lossy(b).into_owned());
-    let kilobytes = err
-        .trim_end()
-        .lines()
-        .last()
-        .and_then(|line| line.parse::<u64>().ok());
+    let kilobytes = err.trim_end().lines().last().and_then(|line| line.parse::<u64>().ok());
     (out + &err, kilobytes.map(|n| n << 10).filter(|_| measured))
 }
 
@@ -52,11 +42,7 @@ fn takes_at_most(name: &str, bytes: &[u8], most: u64, says: &str) {
     let (output, memory) = inspected(&path);
     assert!(output.contains(says), "{name}: {output}");
     if let Some(memory) = memory {
-        assert!(
-            memory <= most + OVERHEAD,
-            "{name} of {} bytes took {memory}",
-            bytes.len()
-        );
+        assert!(memory <= most + OVERHEAD, "{name} of {} bytes took {memory}", bytes.len());
     }
 }
 
@@ -68,16 +54,8 @@ fn a_line_of_50_megabytes_and_a_picture_of_20_are_read() {
             r#"{{"type":"{kind}","uuid":"{id}","parentUuid":null,"sessionId":"s","message":{{"role":"{kind}","content":{content}}}}}"#
         )
     };
-    let session = [
-        line("user", "a", &format!("\"{long}\"")),
-        line("assistant", "b", "\"Yes.\""),
-    ];
-    takes(
-        "line.jsonl",
-        session.join("\n").as_bytes(),
-        4,
-        "messages     2 ",
-    );
+    let session = [line("user", "a", &format!("\"{long}\"")), line("assistant", "b", "\"Yes.\"")];
+    takes("line.jsonl", session.join("\n").as_bytes(), 4, "messages     2 ");
     let data = "QUJD".repeat(5 << 20);
     let image = format!(
         r#"[{{"role":"user","content":[{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}]}},{{"role":"assistant","content":"A cat."}}]"#
@@ -98,9 +76,7 @@ fn rejects_endless_small_values_before_they_fill_the_memory() {
         ("list.json", list, "more than 16 million values"),
         ("within.json", within, "more than 16 million values"),
     ];
-    files
-        .par_iter()
-        .for_each(|(name, text, says)| takes(name, text.as_bytes(), 2, says));
+    files.par_iter().for_each(|(name, text, says)| takes(name, text.as_bytes(), 2, says));
 }
 
 #[test]
@@ -108,10 +84,7 @@ fn rejects_endless_small_values_before_they_fill_the_memory() {
 fn half_a_gigabyte_and_100_000_messages_open_in_three_times_their_text() {
     let bytes = crate::bench_sessions::file_with(100_000, 3_800);
     assert!(bytes.len() > 500 << 20, "only {} bytes", bytes.len());
-    let parsed = parse(&Input {
-        name: "huge.jsonl".to_owned(),
-        bytes: bytes.clone().into(),
-    });
+    let parsed = parse(&Input { name: "huge.jsonl".to_owned(), bytes: bytes.clone().into() });
     let parts = &parsed.unwrap().sessions[0].parts;
     let text: usize = parts.iter().map(|part| part.body.text().len()).sum();
     assert!(text < bytes.len(), "{text} bytes of text");

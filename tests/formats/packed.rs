@@ -41,11 +41,7 @@ fn described(session: &Session) -> String {
 /// Describes the sessions of a file, or the reason why it was rejected.
 fn all_described(read: &Result<Parsed, String>) -> String {
     match read {
-        Ok(Parsed {
-            sessions,
-            warnings,
-            report,
-        }) => {
+        Ok(Parsed { sessions, warnings, report }) => {
             let described: Vec<String> = sessions.iter().map(described).collect();
             format!("{} {warnings:?} {report:?}", described.join("\n"))
         }
@@ -60,22 +56,13 @@ fn written(session: &Session) -> Vec<String> {
         return Vec::new();
     }
     let mut edited = all_kept(session);
-    let first = session
-        .messages
-        .first()
-        .map(|message| message.parts.clone());
+    let first = session.messages.first().map(|message| message.parts.clone());
     if let (Some(parts), [first, .., _]) = (first, &mut edited.entries[..]) {
         let replaced = |part| match part {
-            0 => ManagedPart::Replaced {
-                part,
-                text: "something else".to_owned(),
-            },
+            0 => ManagedPart::Replaced { part, text: "something else".to_owned() },
             part => ManagedPart::Kept { part },
         };
-        *first = ManagedEntry::Edited {
-            message: 0,
-            parts: parts.map(replaced).collect(),
-        };
+        *first = ManagedEntry::Edited { message: 0, parts: parts.map(replaced).collect() };
         edited.entries.pop();
     }
     let write = |managed| match format.write(session, managed) {
@@ -104,12 +91,7 @@ fn variants_of_every_fixture_are_read_and_written_equally() {
         for (nth, bytes) in variants(&fixture.bytes).iter().enumerate() {
             let plain = read(&fixture.name, bytes.clone().into());
             let packed = read(&fixture.name, packed(bytes));
-            assert_eq!(
-                all_described(&plain),
-                all_described(&packed),
-                "{} {nth}",
-                fixture.name
-            );
+            assert_eq!(all_described(&plain), all_described(&packed), "{} {nth}", fixture.name);
             let (Ok(plain), Ok(packed)) = (plain, packed) else {
                 continue;
             };
@@ -121,10 +103,7 @@ fn variants_of_every_fixture_are_read_and_written_equally() {
             }
         }
     }
-    assert!(
-        read_ > 200 && written_ > 200,
-        "{read_} read, {written_} written"
-    );
+    assert!(read_ > 200 && written_ > 200, "{read_} read, {written_} written");
 }
 
 fn opened(path: &Path) -> Loaded {

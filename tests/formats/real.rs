@@ -23,59 +23,24 @@ const fn row(
     counts: [usize; 5],
     peak: Option<u64>,
 ) -> Expected {
-    Expected {
-        path,
-        format,
-        counts,
-        peak,
-    }
+    Expected { path, format, counts, peak }
 }
 
 /// Results that were checked against the files.
 static EXPECTED: &[Expected] = &[
     row("aider_md/aider-zen.md", "aider", [1, 5, 0, 0, 0], None),
-    row(
-        "cline_sdk/cline-sdk-agentic.compaction.json",
-        "cline",
-        [1, 4, 1, 0, 0],
-        Some(12_238),
-    ),
-    row(
-        "cline_sdk/cline-sdk-session.messages.json",
-        "cline",
-        [1, 33, 16, 0, 0],
-        Some(51_852),
-    ),
+    row("cline_sdk/cline-sdk-agentic.compaction.json", "cline", [1, 4, 1, 0, 0], Some(12_238)),
+    row("cline_sdk/cline-sdk-session.messages.json", "cline", [1, 33, 16, 0, 0], Some(51_852)),
     row(
         "gemini_cli/gemini-jsonl-v040-sanitised.jsonl",
         "gemini_cli",
         [1, 4, 2, 0, 0],
         Some(12_069),
     ),
-    row(
-        "gemini_cli/gemini-session-1.json",
-        "gemini_cli",
-        [1, 21, 11, 0, 0],
-        Some(14_200),
-    ),
-    row(
-        "gemini_cli/gemini-session-3.json",
-        "gemini_cli",
-        [1, 8, 4, 0, 0],
-        Some(12_874),
-    ),
-    row(
-        "gemini_cli/gemini-session-5.json",
-        "gemini_cli",
-        [1, 4, 2, 0, 0],
-        Some(12_350),
-    ),
-    row(
-        "litellm_log/oh-litellm-log-sonnet4.json",
-        "openai_chat",
-        [1, 14, 6, 0, 1],
-        Some(6729),
-    ),
+    row("gemini_cli/gemini-session-1.json", "gemini_cli", [1, 21, 11, 0, 0], Some(14_200)),
+    row("gemini_cli/gemini-session-3.json", "gemini_cli", [1, 8, 4, 0, 0], Some(12_874)),
+    row("gemini_cli/gemini-session-5.json", "gemini_cli", [1, 4, 2, 0, 0], Some(12_350)),
+    row("litellm_log/oh-litellm-log-sonnet4.json", "openai_chat", [1, 14, 6, 0, 1], Some(6729)),
     row(
         "messages_jsonl/messages-reason-tooluse.jsonl",
         "llama_factory",
@@ -100,96 +65,26 @@ static EXPECTED: &[Expected] = &[
         [1, 315, 157, 0, 1],
         Some(100_403),
     ),
-    row(
-        "openai_chat/holmes-001-compaction-334k.json",
-        "openai_chat",
-        [1, 88, 38, 0, 0],
-        None,
-    ),
-    row(
-        "openai_chat/holmes-93-datadog.json",
-        "openai_chat",
-        [1, 30, 14, 0, 0],
-        None,
-    ),
-    row(
-        "openhands_sdk/oh-sdk-events.jsonl",
-        "openhands_sdk",
-        [1, 5, 2, 0, 1],
-        Some(35_984),
-    ),
+    row("openai_chat/holmes-001-compaction-334k.json", "openai_chat", [1, 88, 38, 0, 0], None),
+    row("openai_chat/holmes-93-datadog.json", "openai_chat", [1, 30, 14, 0, 0], None),
+    row("openhands_sdk/oh-sdk-events.jsonl", "openhands_sdk", [1, 5, 2, 0, 1], Some(35_984)),
     row(
         "openhands_v0/oh-eval-output-multiswe.jsonl",
         "openhands",
         [3, 220, 105, 0, 2],
         Some(33_459),
     ),
-    row(
-        "openhands_v0/oh-gui-trajectory.json",
-        "openhands",
-        [1, 10, 5, 0, 0],
-        Some(5488),
-    ),
-    row(
-        "other_agents/copilot-cli-small.jsonl",
-        "copilot_cli",
-        [2, 13, 5, 0, 2],
-        Some(120),
-    ),
-    row(
-        "other_agents/kimi-assistant-tools.jsonl",
-        "kimi_wire",
-        [1, 56, 22, 1, 0],
-        Some(41_095),
-    ),
-    row(
-        "pi_session/pi-large-session.jsonl",
-        "pi",
-        [1, 892, 439, 0, 0],
-        Some(177_604),
-    ),
-    row(
-        "sharegpt/sharegpt-glaive-toolcall-en.json",
-        "sharegpt",
-        [300, 2105, 957, 0, 0],
-        None,
-    ),
-    row(
-        "specstory_md/specstory-1.3MB.md",
-        "specstory",
-        [2, 595, 340, 0, 0],
-        None,
-    ),
-    row(
-        "swe_agent_traj/swea-fncall-390k.traj",
-        "swe_agent",
-        [1, 35, 13, 7, 0],
-        None,
-    ),
-    row(
-        "swe_agent_traj/swea-fncall-simple.traj",
-        "swe_agent",
-        [1, 12, 5, 0, 0],
-        None,
-    ),
-    row(
-        "swe_agent_traj/swea-gpt4-pydicom.traj",
-        "swe_agent",
-        [1, 26, 12, 0, 0],
-        None,
-    ),
-    row(
-        "tau_bench/tau-gpt4o-airline.json",
-        "tau_bench",
-        [200, 5308, 2454, 0, 0],
-        None,
-    ),
-    row(
-        "trae_trajectory/trae-gpt5-3.7MB.json",
-        "trae_agent",
-        [1, 733, 351, 0, 0],
-        Some(271_315),
-    ),
+    row("openhands_v0/oh-gui-trajectory.json", "openhands", [1, 10, 5, 0, 0], Some(5488)),
+    row("other_agents/copilot-cli-small.jsonl", "copilot_cli", [2, 13, 5, 0, 2], Some(120)),
+    row("other_agents/kimi-assistant-tools.jsonl", "kimi_wire", [1, 56, 22, 1, 0], Some(41_095)),
+    row("pi_session/pi-large-session.jsonl", "pi", [1, 892, 439, 0, 0], Some(177_604)),
+    row("sharegpt/sharegpt-glaive-toolcall-en.json", "sharegpt", [300, 2105, 957, 0, 0], None),
+    row("specstory_md/specstory-1.3MB.md", "specstory", [2, 595, 340, 0, 0], None),
+    row("swe_agent_traj/swea-fncall-390k.traj", "swe_agent", [1, 35, 13, 7, 0], None),
+    row("swe_agent_traj/swea-fncall-simple.traj", "swe_agent", [1, 12, 5, 0, 0], None),
+    row("swe_agent_traj/swea-gpt4-pydicom.traj", "swe_agent", [1, 26, 12, 0, 0], None),
+    row("tau_bench/tau-gpt4o-airline.json", "tau_bench", [200, 5308, 2454, 0, 0], None),
+    row("trae_trajectory/trae-gpt5-3.7MB.json", "trae_agent", [1, 733, 351, 0, 0], Some(271_315)),
     row(
         "trae_trajectory/trae-sonnet45-172k-242calls.json",
         "trae_agent",
@@ -210,10 +105,7 @@ const REFUSED: [&str; 5] = [
 fn read(path: &str) -> Option<Result<Parsed, String>> {
     let file = real_sessions::folder()?.join(path);
     let bytes = std::fs::read(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let parsed = formats::parse(&Input {
-        name: path.to_owned(),
-        bytes: bytes.into(),
-    });
+    let parsed = formats::parse(&Input { name: path.to_owned(), bytes: bytes.into() });
     Some(parsed.map_err(|refused| refused.to_string()))
 }
 
@@ -268,9 +160,8 @@ fn all() -> Vec<String> {
     let Some(folder) = real_sessions::folder() else {
         return Vec::new();
     };
-    let folders = std::fs::read_dir(&folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("readable"));
+    let folders =
+        std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("readable"));
     let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok());
     let paths = files.flatten().flatten().map(|file| file.path());
     let name = |path: PathBuf| Some(path.strip_prefix(&folder).ok()?.to_str()?.to_owned());
@@ -305,15 +196,9 @@ fn untouched_real_files_are_written_byte_for_byte() {
             };
             let out = format.write(session, &managed).unwrap();
             if is_alone {
-                assert!(
-                    out[..] == session.source.bytes.whole()[..],
-                    "{path} changed"
-                );
+                assert!(out[..] == session.source.bytes.whole()[..], "{path} changed");
             } else {
-                let input = Input {
-                    name: path.clone(),
-                    bytes: out.into(),
-                };
+                let input = Input { name: path.clone(), bytes: out.into() };
                 let again = formats::parse(&input).unwrap();
                 let (again, before) = (bodies_of(&again.sessions[0]), bodies_of(session));
                 let differs = again.iter().zip(&before).position(|(a, b)| a != b);
@@ -324,8 +209,5 @@ fn untouched_real_files_are_written_byte_for_byte() {
         }
         written += 1;
     }
-    assert!(
-        files.is_empty() || written > 20,
-        "only {written} were written"
-    );
+    assert!(files.is_empty() || written > 20, "only {written} were written");
 }

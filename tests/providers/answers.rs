@@ -23,22 +23,15 @@ fn an_answer_arrives_byte_by_byte() {
         let pieces: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
         let server = Server::with_answer(chunked(&pieces));
         let mut reported = Vec::new();
-        let answer = ask(
-            &client(api, &server.url()),
-            &prompt(),
-            &Progress::default(),
-            &mut |news| {
+        let answer =
+            ask(&client(api, &server.url()), &prompt(), &Progress::default(), &mut |news| {
                 if let AskEvent::Text(text) = news {
                     reported.push(text.to_owned());
                 }
-            },
-        );
+            });
         assert_eq!(answer.map(gist), Ok(greeting()), "{api}");
         // The reported text only grows and ends with the whole answer.
-        assert!(
-            reported.windows(2).all(|w| w[1].starts_with(&w[0])),
-            "{reported:?}"
-        );
+        assert!(reported.windows(2).all(|w| w[1].starts_with(&w[0])), "{reported:?}");
         assert_eq!(reported.last(), Some(&greeting().0));
     }
 }
@@ -55,17 +48,9 @@ fn every_framing_is_supported() {
         });
         assert_eq!(ask_at(api, &slow).map(gist), Ok(greeting()), "{api}");
         // An invalid content type is ignored.
-        for kind in [
-            "",
-            "content-type: text/html\r\n",
-            "content-type: application/json\r\n",
-        ] {
+        for kind in ["", "content-type: text/html\r\n", "content-type: application/json\r\n"] {
             let server = Server::with_answer(answer("200 OK", kind, stream));
-            assert_eq!(
-                ask_at(api, &server).map(gist),
-                Ok(greeting()),
-                "{api} {kind}"
-            );
+            assert_eq!(ask_at(api, &server).map(gist), Ok(greeting()), "{api} {kind}");
         }
     }
 }
@@ -81,11 +66,7 @@ fn an_answer_ends_with_the_model_although_the_connection_stays_open() {
         });
         let begun = Instant::now();
         assert_eq!(ask_at(api, &server).map(gist), Ok(greeting()), "{api}");
-        assert!(
-            begun.elapsed() < millis(2_000),
-            "{api} waited {:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < millis(2_000), "{api} waited {:?}", begun.elapsed());
     }
 }
 
@@ -141,10 +122,7 @@ fn a_key_echoed_by_the_server_is_removed_from_the_answer() {
         }
     };
     let echoed = ask(&client, &prompt(), &Progress::default(), &mut tell).unwrap();
-    assert_eq!(
-        (&*echoed.text, &*reported),
-        ("You sent [key]", "You sent [key]")
-    );
+    assert_eq!((&*echoed.text, &*reported), ("You sent [key]", "You sent [key]"));
     assert!(!format!("{echoed:?}").contains(KEY));
     // A placeholder key is a word that an answer may contain by chance.
     client.key = Some(Key::typed("sent".to_owned()).unwrap());

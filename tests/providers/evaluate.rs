@@ -29,17 +29,10 @@ fn case_of(has_definitions: bool, calls: usize) -> Case {
     if !has_definitions {
         session["tools"] = json!([]);
     }
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: Some(Tokens(4_000)),
-        conversation: 0,
-    };
-    let loaded = load_bytes(
-        "talk.json",
-        session.to_string().into_bytes(),
-        &options,
-        &Progress::default(),
-    );
+    let options =
+        LoadOptions { counter: default_counter(), window: Some(Tokens(4_000)), conversation: 0 };
+    let loaded =
+        load_bytes("talk.json", session.to_string().into_bytes(), &options, &Progress::default());
     loaded.expect("it is a session").case
 }
 
@@ -69,18 +62,12 @@ pub(crate) fn job_of(tier: Tier, case: Case, policies: &[&str], samples: usize) 
         let policy = presets::by_name(name).expect("a preset");
         let mut knobs = policy.defaults();
         if policy.knob("output_reserve").is_some() {
-            policy
-                .set(&mut knobs, "output_reserve", 0.0)
-                .expect("in range");
+            policy.set(&mut knobs, "output_reserve", 0.0).expect("in range");
         }
         EvaluatedLane::new(*name, policy, knobs)
     });
-    let mut job = EvaluationJob::new(
-        tier,
-        vec![EvaluatedSession::new(case)],
-        lanes.collect(),
-        samples,
-    );
+    let mut job =
+        EvaluationJob::new(tier, vec![EvaluatedSession::new(case)], lanes.collect(), samples);
     job.max_probes = 4;
     job
 }
@@ -115,13 +102,7 @@ pub(crate) fn evaluate(
     log: &mut EvaluationLog,
     budget: Option<&Budget>,
 ) -> Result<Evaluation, String> {
-    let options = RunOptions {
-        model,
-        budget,
-        concurrency: 3,
-        on_progress: None,
-        on_probes: None,
-    };
+    let options = RunOptions { model, budget, concurrency: 3, on_progress: None, on_probes: None };
     run(&planned.job, &planned.plan, log, options)
 }
 
@@ -143,15 +124,9 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     let (job, server) = (planned(80, &["summarize"], 2), reader("A"));
     let model = model(&server);
     let cost = job.cost(&model);
-    assert!(
-        cost.clusters >= 8 && cost.pairs == job.plan.n_probes(),
-        "{cost:?}"
-    );
+    assert!(cost.clusters >= 8 && cost.pairs == job.plan.n_probes(), "{cost:?}");
     assert_eq!(cost.questions, cost.pairs * 2 * (2 + 2 + 2));
-    assert!(
-        cost.detectable.is_some_and(|d| d > 0.1 && d < 0.6),
-        "{cost:?}"
-    );
+    assert!(cost.detectable.is_some_and(|d| d > 0.1 && d < 0.6), "{cost:?}");
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
     assert_eq!((log.error(), &evaluation.stopped), (None, &None));
@@ -160,10 +135,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     let lane = &probes.lanes[0];
     let retained = lane.retained;
     let interval = retained.interval.expect("there are enough compactions");
-    assert!(
-        interval.contains(0.5) && interval.high - interval.low < 0.6,
-        "{retained:?}"
-    );
+    assert!(interval.contains(0.5) && interval.high - interval.low < 0.6, "{retained:?}");
     assert_eq!(probes.full_context.right, probes.no_context.right * 2);
     assert_eq!(probes.selection.selected, job.plan.n_probes());
     let summaries = report.lanes[0].summary_requests;
@@ -186,10 +158,7 @@ fn a_summary_with_half_of_the_facts_retains_half_and_its_log_gives_the_same_repo
     assert!(known > 10 && known < report.requests.answered);
     let resumed = evaluate(&job, Some(&model), &mut log, None).expect("answers");
     assert_eq!(text(&resumed), text(&evaluation));
-    assert_eq!(
-        server.received().len(),
-        2 * report.requests.answered - known
-    );
+    assert_eq!(server.received().len(), 2 * report.requests.answered - known);
     // Another process plans the same job again.
     let again = planned(80, &["summarize"], 2);
     assert_eq!(replayed(&again, &part), text(&evaluation));
@@ -202,18 +171,12 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
     let (job, server) = (planned(60, &["summarize"], 1), reader("neither"));
     let model = model(&server);
     let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
-    let budget = |limit| Budget {
-        limit: Usd(limit),
-        price: price.clone(),
-    };
+    let budget = |limit| Budget { limit: Usd(limit), price: price.clone() };
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let stopped = evaluate(&job, Some(&model), &mut log, Some(&budget(0.2))).expect("answers");
     assert_eq!(stopped.stopped, Some(Stopped::Budget));
     let report = &stopped.report;
-    assert!(
-        report.requests.not_sent > 0 && report.requests.answered > 0,
-        "{report:?}"
-    );
+    assert!(report.requests.not_sent > 0 && report.requests.answered > 0, "{report:?}");
     let probes = report.probes.as_ref().expect("tier 1");
     assert!(probes.selection.unanswered > 0);
     let selected = probes.selection.selected;
@@ -227,10 +190,7 @@ fn the_budget_stops_between_requests_and_what_there_is_is_reported() {
     assert!(probes.selection.selected > selected);
     let mut log = EvaluationLog::new(&model, None);
     let nothing = evaluate(&job, Some(&model), &mut log, Some(&budget(0.0)));
-    assert_eq!(
-        nothing.unwrap_err(),
-        "the budget is too small for one request"
-    );
+    assert_eq!(nothing.unwrap_err(), "the budget is too small for one request");
 }
 
 #[test]
@@ -238,10 +198,7 @@ fn a_stopped_run_that_continues_with_its_log_keeps_to_its_budget() {
     let (job, server) = (planned(60, &["summarize"], 1), reader("neither"));
     let model = model(&server);
     let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
-    let budget = Budget {
-        limit: Usd(0.2),
-        price: price.clone(),
-    };
+    let budget = Budget { limit: Usd(0.2), price: price.clone() };
     let mut log = EvaluationLog::new(&model, None);
     let stopped = evaluate(&job, Some(&model), &mut log, Some(&budget)).expect("answers");
     assert_eq!(stopped.stopped, Some(Stopped::Budget));
@@ -279,25 +236,15 @@ fn answers_that_choose_nothing_and_failed_requests_are_counted() {
     let mut log = EvaluationLog::new(&model, None);
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
     let probes = evaluation.report.probes.as_ref().expect("tier 1");
-    let counts = [
-        probes.no_context,
-        probes.full_context,
-        probes.lanes[0].answers,
-    ];
+    let counts = [probes.no_context, probes.full_context, probes.lanes[0].answers];
     let sum = |of: fn(&plimsoll::analysis::probes::AnswerCounts) -> usize| {
         counts.iter().map(of).sum::<usize>()
     };
     assert!(sum(|c| c.both) > 0 && sum(|c| c.neither) > 0 && sum(|c| c.empty) > 0);
     assert!(sum(|c| c.refused) > 0 && sum(|c| c.unanswered) > 0);
     assert_eq!(sum(|c| c.right + c.wrong), 0);
-    assert_eq!(
-        evaluation.report.requests.failed,
-        sum(|c| c.refused + c.unanswered)
-    );
-    assert_eq!(
-        probes.lanes[0].retained.value, None,
-        "nothing can be judged"
-    );
+    assert_eq!(evaluation.report.requests.failed, sum(|c| c.refused + c.unanswered));
+    assert_eq!(probes.lanes[0].retained.value, None, "nothing can be judged");
 }
 
 #[test]
@@ -356,10 +303,7 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     let judge = evaluation.report.judge.as_ref().expect("tier 2");
     assert!(judge.points > 3 && judge.left_out_after_recorded_compaction == 0);
     let (full, lane) = (judge.full_context, &judge.lanes[0]);
-    assert_eq!(
-        (full.supported, full.false_quotes),
-        (judge.points, judge.points)
-    );
+    assert_eq!((full.supported, full.false_quotes), (judge.points, judge.points));
     assert_eq!(lane.counts.supported, 0, "{lane:?}");
     assert_eq!(lane.counts.false_quotes, 2 * 2 * judge.points);
     assert!(lane.counts.not_judged > 0);
@@ -368,10 +312,7 @@ fn the_judges_quotes_are_checked_and_false_ones_count_as_missing() {
     assert!((difference + 1.0 / 3.0).abs() < 0.05, "{lane:?}");
     assert_eq!(replayed(&job, &path), text(&evaluation));
     let summaries = evaluation.report.lanes[0].summary_requests;
-    assert_eq!(
-        job.cost(&model).questions + summaries,
-        server.received().len()
-    );
+    assert_eq!(job.cost(&model).questions + summaries, server.received().len());
 }
 
 #[test]
@@ -416,14 +357,8 @@ fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
         let mut log = EvaluationLog::new(&model, Some(path.clone()));
         let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
         let actions = evaluation.report.next_action.as_ref().expect("tier 3");
-        assert!(
-            actions.points > 2 && actions.unusable_answers == 0,
-            "{actions:?}"
-        );
-        let sessions = (
-            actions.sessions_with_definitions,
-            actions.sessions_asked_in_text,
-        );
+        assert!(actions.points > 2 && actions.unusable_answers == 0, "{actions:?}");
+        let sessions = (actions.sessions_with_definitions, actions.sessions_asked_in_text);
         assert_eq!(sessions.0 + sessions.1, 1);
         assert_eq!(sessions.0 == 1, has_definitions);
         assert_eq!(actions.full_agreement.value, Some(1.0));
@@ -454,10 +389,7 @@ fn planted_facts_are_followed_through_successive_compactions() {
         client.send(&reply(&summary));
     });
     let model = model(&server);
-    let planting = Planting {
-        canaries: 8,
-        rounds: 2,
-    };
+    let planting = Planting { canaries: 8, rounds: 2 };
     let job = job_of(Tier::Planted(planting), case(60), &["summarize", "none"], 2);
     let job = PlannedJob::new(job);
     let cost = job.cost(&model);

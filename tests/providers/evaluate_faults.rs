@@ -42,20 +42,11 @@ struct Fault {
     limit: Duration,
 }
 
-const ANSWERED: QuestionCounts = QuestionCounts {
-    answered: 1,
-    ..NONE
-};
+const ANSWERED: QuestionCounts = QuestionCounts { answered: 1, ..NONE };
 const FAILED: QuestionCounts = QuestionCounts { failed: 1, ..NONE };
 const REFUSED_QUESTION: QuestionCounts = QuestionCounts { refused: 1, ..NONE };
-const TOO_LONG: QuestionCounts = QuestionCounts {
-    too_long: 1,
-    ..NONE
-};
-const UNREADABLE: QuestionCounts = QuestionCounts {
-    unreadable: 1,
-    ..NONE
-};
+const TOO_LONG: QuestionCounts = QuestionCounts { too_long: 1, ..NONE };
+const UNREADABLE: QuestionCounts = QuestionCounts { unreadable: 1, ..NONE };
 const NONE: QuestionCounts = QuestionCounts {
     answered: 0,
     refused: 0,
@@ -72,13 +63,7 @@ impl Fault {
         result: QuestionCounts,
         serve: impl Fn(&mut Client, usize) + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            name: name.into(),
-            api: "openai",
-            serve: Box::new(serve),
-            result,
-            limit: PATIENCE,
-        }
+        Self { name: name.into(), api: "openai", serve: Box::new(serve), result, limit: PATIENCE }
     }
 
     /// Returns a fault that ends when a time limit of the client is over.
@@ -86,10 +71,7 @@ impl Fault {
         name: impl Into<String>,
         serve: impl Fn(&mut Client, usize) + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            limit: millis(800),
-            ..Self::new(name, FAILED, serve)
-        }
+        Self { limit: millis(800), ..Self::new(name, FAILED, serve) }
     }
 
     fn of_bytes(name: impl Into<String>, result: QuestionCounts, bytes: Vec<u8>) -> Self {
@@ -156,18 +138,10 @@ fn harmless() -> Vec<Fault> {
             _ => client.send(&reply("A")),
         })
     };
-    let busy = answer(
-        "429 Too Many Requests",
-        "retry-after: 0.1\r\n",
-        &error_json("slow down"),
-    );
+    let busy = answer("429 Too Many Requests", "retry-after: 0.1\r\n", &error_json("slow down"));
     let failed = answer("500 Internal Server Error", "", "oops");
     let html = whole_answer("A");
-    let html = answer(
-        "200 OK",
-        "content-type: text/html\r\n",
-        &format!("data: {html}\n\n"),
-    );
+    let html = answer("200 OK", "content-type: text/html\r\n", &format!("data: {html}\n\n"));
     let [first_half, second_half] = SPLIT_CHARACTER;
     let split = stream(&[first_half, second_half, &whole_answer("A")]);
     let echoed = stream(&[&whole_answer(&format!("A {KEY}"))]);
@@ -231,10 +205,7 @@ fn of_the_answer() -> Vec<Fault> {
             client.send_forever(&body);
         }));
     }
-    let half = format!(
-        "{STREAM_HEAD}{}{OVERLOADED_EVENT}",
-        &ANTHROPIC[..ANTHROPIC.len() / 2]
-    );
+    let half = format!("{STREAM_HEAD}{}{OVERLOADED_EVENT}", &ANTHROPIC[..ANTHROPIC.len() / 2]);
     let half = half.into_bytes();
     faults.push(Fault::of_bytes("fails within an answer", UNREADABLE, half).through("anthropic"));
     faults
@@ -308,11 +279,7 @@ impl FaultyServer {
             }
             client.send(&reply_through(api, &answer_to(request)));
         });
-        Self {
-            server,
-            is_healed,
-            attempts,
-        }
+        Self { server, is_healed, attempts }
     }
 
     fn n_faulty(&self) -> usize {
@@ -403,15 +370,10 @@ fn assert_survives(job: &PlannedJob, fault: Fault) {
     let lost = counts.planned() - counts.answered;
     let has_lost = (n..=2 * n).contains(&lost) || (fault.result == ANSWERED && lost == 0);
     assert!(has_lost, "{name}: {lost} of {n}");
-    let expected = QuestionCounts {
-        answered: counts.planned() - lost,
-        ..times(lost, fault.result)
-    };
+    let expected =
+        QuestionCounts { answered: counts.planned() - lost, ..times(lost, fault.result) };
     assert_eq!((counts, &evaluation.stopped), (expected, &None), "{name}");
-    assert_eq!(
-        counts.planned(),
-        evaluation.report.requests.planned_questions
-    );
+    assert_eq!(counts.planned(), evaluation.report.requests.planned_questions);
     assert_eq!(replayed(job, &path), text(&evaluation), "{name}");
 
     // Failures of the moment are requested again. Other results are known.
@@ -422,11 +384,7 @@ fn assert_survives(job: &PlannedJob, fault: Fault) {
     assert_eq!(sent, expected.failed, "{name}");
     let counts = continued.report.requests.questions;
     assert_eq!(counts.failed, 0, "{name}");
-    assert_eq!(
-        counts.answered,
-        expected.answered + expected.failed,
-        "{name}"
-    );
+    assert_eq!(counts.answered, expected.answered + expected.failed, "{name}");
     assert_eq!(replayed(job, &path), text(&continued), "{name}");
     let again = run_logged(job, &model, &path, None).expect("answers");
     assert_eq!(text(&again), text(&continued), "{name}");
@@ -454,19 +412,14 @@ fn faulty_answers_are_counted_by_reason() {
 #[test]
 fn a_judge_survives_faults_as_well() {
     let faults = [of_the_moment(), harmless(), of_the_answer()];
-    let some = faults
-        .into_iter()
-        .flat_map(|all| all.into_iter().step_by(4));
+    let some = faults.into_iter().flat_map(|all| all.into_iter().step_by(4));
     let job = job(Tier::Judge);
     check_each(some, |fault| assert_survives(&job, fault));
 }
 
 #[test]
 fn faulty_summaries_end_a_sample_or_follow_the_policy_and_every_question_is_counted() {
-    let planted = Tier::Planted(Planting {
-        canaries: 4,
-        rounds: 3,
-    });
+    let planted = Tier::Planted(Planting { canaries: 4, rounds: 3 });
     let [planted, probes] = [planted, Tier::Probes].map(|tier| job_of_calls(tier, 26, 2, 1));
     let all = [of_the_moment(), of_the_answer()];
     check_each(all.into_iter().flatten().enumerate(), |(idx, fault)| {
@@ -486,11 +439,7 @@ fn assert_summary_fault_is_counted(job: &PlannedJob, fault: Fault) {
     let evaluation = evaluation.unwrap_or_else(|error| panic!("{name}: {error}"));
     let report = &evaluation.report;
     let counts = report.requests.questions;
-    assert_eq!(
-        counts.planned(),
-        report.requests.planned_questions,
-        "{name}"
-    );
+    assert_eq!(counts.planned(), report.requests.planned_questions, "{name}");
     assert_eq!(evaluation.stopped, None, "{name}");
     let lost = counts.planned() - counts.answered;
     assert_eq!(lost, counts.without_context, "{name}");
@@ -524,18 +473,12 @@ fn a_failure_of_all_requests_ends_the_run_with_its_reason_and_a_log_that_continu
         assert!(reason.contains("does not accept the key"), "{reason}");
         let counts = evaluation.report.requests.questions;
         assert!(counts.not_sent > 0 && counts.failed == 0, "{counts:?}");
-        assert_eq!(
-            counts.planned(),
-            evaluation.report.requests.planned_questions
-        );
+        assert_eq!(counts.planned(), evaluation.report.requests.planned_questions);
         assert_eq!(replayed(&job, &path), text(&evaluation));
         faulty.is_healed.store(true, Ordering::SeqCst);
         let continued = run_logged(&job, &model, &path, None).expect("answers");
         let counts = continued.report.requests.questions;
-        assert_eq!(
-            (counts.answered, continued.stopped),
-            (counts.planned(), None)
-        );
+        assert_eq!((counts.answered, continued.stopped), (counts.planned(), None));
     });
 }
 
@@ -582,10 +525,7 @@ fn a_server_that_resets_connections_ends_the_run() {
         let mut log = EvaluationLog::new(&resetting, None);
         let error = evaluate(&job, Some(&resetting), &mut log, None);
         let error = error.expect_err("there is no answer");
-        assert!(
-            error.contains("broke") || error.contains("interrupted"),
-            "{error}"
-        );
+        assert!(error.contains("broke") || error.contains("interrupted"), "{error}");
     }
 }
 
@@ -609,10 +549,7 @@ fn the_budget_holds_when_answers_are_lost() {
     let job = job(Tier::Probes);
     let price = Prices::bundled().lookup("gpt-4o", None).expect("a price");
     let limit = Usd(0.1);
-    let budget = Budget {
-        limit,
-        price: price.clone(),
-    };
+    let budget = Budget { limit, price: price.clone() };
     let here = tempfile::tempdir().expect("a temporary folder");
     let sent = |name: &str, serve: Option<Serve>| {
         let serve = serve.unwrap_or_else(|| Box::new(|client, _| client.send(&reply("A"))));

@@ -34,11 +34,8 @@ impl Lines {
         let (minutes, seconds) = (self.n / 60, self.n % 60);
         line["parentUuid"] = self.parent.clone();
         line["uuid"] = json!(id);
-        line["timestamp"] = json!(format!(
-            "2026-01-01T{:02}:{:02}:{seconds:02}.000Z",
-            minutes / 60,
-            minutes % 60
-        ));
+        line["timestamp"] =
+            json!(format!("2026-01-01T{:02}:{:02}:{seconds:02}.000Z", minutes / 60, minutes % 60));
         line["isSidechain"] = json!(false);
         line["sessionId"] = json!("s");
         line["cwd"] = json!("/work");
@@ -65,10 +62,8 @@ fn session() -> String {
     let mut kept = String::new();
     for compaction in 0..COMPACTIONS {
         for idx in compaction * CALLS..(compaction + 1) * CALLS {
-            let (id, metric) = (
-                format!("toolu_{idx}"),
-                format!("metric_{idx} = {}", 1_000 + 83 * idx),
-            );
+            let (id, metric) =
+                (format!("toolu_{idx}"), format!("metric_{idx} = {}", 1_000 + 83 * idx));
             lines.assistant(&json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "measure"}}));
             let output = format!("{metric}\n{}", "line of output ".repeat(60));
             lines.user(&json!([{"type": "tool_result", "tool_use_id": id, "content": output}]));
@@ -90,11 +85,8 @@ fn session() -> String {
 }
 
 fn case() -> Case {
-    let options = LoadOptions {
-        counter: default_counter(),
-        window: Some(Tokens(4_000)),
-        conversation: 0,
-    };
+    let options =
+        LoadOptions { counter: default_counter(), window: Some(Tokens(4_000)), conversation: 0 };
     let bytes = session().into_bytes();
     let loaded = load_bytes("talk.jsonl", bytes, &options, &Progress::default());
     loaded.expect("it is a session").case
@@ -109,11 +101,7 @@ fn a_recorded_compaction_is_measured_against_the_context_without_it() {
     let job = PlannedJob::new(job_of(Tier::Probes, case.clone(), &["none"], 2));
     assert_eq!(job.job.lanes.len(), 2, "none and recorded");
     let server = Server::new(|request, client| client.send(&reply(&read(&request.json(), "A"))));
-    let endpoint = Endpoint::new(
-        api_by_name("openai").expect("an API"),
-        &server.url(),
-        "reader",
-    );
+    let endpoint = Endpoint::new(api_by_name("openai").expect("an API"), &server.url(), "reader");
     let model = model_of(ModelClient::new(endpoint.expect("an address"), None));
     let mut log = EvaluationLog::new(&model, Some(path.clone()));
     let evaluation = evaluate(&job, Some(&model), &mut log, None).expect("answers");
@@ -124,10 +112,7 @@ fn a_recorded_compaction_is_measured_against_the_context_without_it() {
     assert_eq!(questions.answered, report.requests.planned_questions);
     assert_eq!(questions.planned(), questions.answered);
     // Two sets with each baseline, two samples of `none` and one of the recorded run, in both orders.
-    assert_eq!(
-        questions.answered,
-        job.plan.n_probes() * 2 * (2 + 2 + 2 + 1)
-    );
+    assert_eq!(questions.answered, job.plan.n_probes() * 2 * (2 + 2 + 2 + 1));
     let probes = report.probes.as_ref().expect("tier 1");
     assert!(probes.selection.selected > 20, "{:?}", probes.selection);
     let [none, recorded] = &probes.lanes[..] else {

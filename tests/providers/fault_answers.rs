@@ -6,10 +6,7 @@ use serde_json::json;
 
 /// Returns the event of a chat completion with this text.
 pub(crate) fn event(text: &str) -> String {
-    format!(
-        "data: {}\n\n",
-        json!({"choices": [{"delta": {"content": text}}]})
-    )
+    format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}))
 }
 
 /// Returns the body of an error.
@@ -56,24 +53,16 @@ pub(crate) const BUSY: [(&str, &str); 4] = [
 ];
 
 /// Headers of a wait that is too long.
-pub(crate) const LONG_WAITS: [&str; 2] = [
-    "retry-after: 3600\r\n",
-    "retry-after: Sun, 06 Nov 2094 08:49:37 GMT\r\n",
-];
+pub(crate) const LONG_WAITS: [&str; 2] =
+    ["retry-after: 3600\r\n", "retry-after: Sun, 06 Nov 2094 08:49:37 GMT\r\n"];
 
 /// Returns starts of answers after which the server stalls, and words of the error.
 pub(crate) fn stalls() -> [(String, &'static str); 5] {
     [
         (String::new(), "no answer began"),
-        (
-            "HTTP/1.1 200 OK\r\ncontent-ty".to_owned(),
-            "no answer began",
-        ),
+        ("HTTP/1.1 200 OK\r\ncontent-ty".to_owned(), "no answer began"),
         (STREAM_HEAD.to_owned(), "no more of the answer"),
-        (
-            format!("{STREAM_HEAD}{}data: {{\"cho", event("half")),
-            "no more of the answer",
-        ),
+        (format!("{STREAM_HEAD}{}data: {{\"cho", event("half")), "no more of the answer"),
         (
             "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"choices\"".to_owned(),
             "no more of the answer",
@@ -101,29 +90,17 @@ pub(crate) fn incomplete(half: &[u8]) -> [Vec<u8>; 4] {
 pub(crate) fn not_answers() -> Vec<(Vec<u8>, &'static str)> {
     let ok = |body: &str| answer("200 OK", "", body);
     vec![
-        (
-            ok("data: {\"choices\": [oops\n\n"),
-            "an event contains “{\"choices\": [oops”",
-        ),
+        (ok("data: {\"choices\": [oops\n\n"), "an event contains “{\"choices\": [oops”"),
         (ok("{\"choices\": nonsense}"), "it starts with"),
-        (
-            ok("{\"status\": \"fine\"}"),
-            "it starts with “{\"status\": \"fine\"}”",
-        ),
+        (ok("{\"status\": \"fine\"}"), "it starts with “{\"status\": \"fine\"}”"),
         (ok("Hello, I am no API.\n"), "Hello, I am no API."),
         (
             ok("<html><title>Sign in</title>"),
             "the server sent a web page instead of an answer: Sign in",
         ),
         (ok(""), "the answer is empty"),
-        (
-            b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
-            "the answer is empty",
-        ),
-        (
-            answer("200 OK", "content-encoding: gzip\r\n", "\x1f"),
-            "compressed",
-        ),
+        (b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(), "the answer is empty"),
+        (answer("200 OK", "content-encoding: gzip\r\n", "\x1f"), "compressed"),
         (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), "not valid HTTP"),
     ]
 }
@@ -141,20 +118,13 @@ pub(crate) fn endless_bodies() -> [Vec<u8>; 5] {
 }
 
 /// Statuses of redirects.
-pub(crate) const REDIRECTS: [&str; 4] = [
-    "301 Moved Permanently",
-    "302 Found",
-    "307 Temporary Redirect",
-    "308 Permanent Redirect",
-];
+pub(crate) const REDIRECTS: [&str; 4] =
+    ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"];
 
 /// Returns responses with a head that is too large.
 pub(crate) fn large_heads() -> [Vec<u8>; 3] {
     let large = |n: usize| {
-        format!(
-            "HTTP/1.1 200 OK\r\nx-large: {}\r\ncontent-length: 0\r\n\r\n",
-            "x".repeat(n)
-        )
+        format!("HTTP/1.1 200 OK\r\nx-large: {}\r\ncontent-length: 0\r\n\r\n", "x".repeat(n))
     };
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x-many: 1\r\n".repeat(500));
     [large(70_000), large(2 << 20), many].map(String::into_bytes)
@@ -179,10 +149,7 @@ pub(crate) const REFUSED: [(&str, &[&str]); 5] = [
             r#"{"choices":[{"delta":{"content":"The work","refusal":"I cannot"},"finish_reason":"stop"}]}"#,
         ],
     ),
-    (
-        "openai",
-        &[r#"{"choices":[{"delta":{"content":"The work"},"finish_reason":"SAFETY"}]}"#],
-    ),
+    ("openai", &[r#"{"choices":[{"delta":{"content":"The work"},"finish_reason":"SAFETY"}]}"#]),
     (
         "anthropic",
         &[

@@ -31,20 +31,13 @@ fn an_unknown_model_and_a_bad_request_are_reported_at_once() {
     );
     let wrong = answer("400 Bad Request", "", &error_json("temperature?\u{1b}[31m"));
     assert_eq!(
-        assert_answer_fails(
-            wrong,
-            AskErrorKind::Refused,
-            &["HTTP 400: temperature?[31m"]
-        ),
+        assert_answer_fails(wrong, AskErrorKind::Refused, &["HTTP 400: temperature?[31m"]),
         1
     );
     let no_credit =
         json!({"error": {"code": "insufficient_quota", "message": "quota"}}).to_string();
     let no_credit = answer("429 Too Many Requests", "", &no_credit);
-    assert_eq!(
-        assert_answer_fails(no_credit, AskErrorKind::Refused, &["no credit"]),
-        1
-    );
+    assert_eq!(assert_answer_fails(no_credit, AskErrorKind::Refused, &["no credit"]), 1);
 }
 
 #[test]
@@ -75,11 +68,7 @@ fn a_wait_requested_by_the_server_is_kept_in_seconds_and_to_a_date() {
         });
         assert_eq!(answer.map(gist), Ok(greeting()));
         assert_eq!(waits, [(millis(1_000), AskErrorKind::Unavailable)]);
-        assert!(
-            (millis(1_000)..millis(2_500)).contains(&begun.elapsed()),
-            "{:?}",
-            begun.elapsed()
-        );
+        assert!((millis(1_000)..millis(2_500)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     });
 }
 
@@ -104,26 +93,14 @@ fn a_failing_server_gets_a_retry_and_then_answers() {
     let server = Server::with_answers(vec![failed.clone(), failed, answer("200 OK", "", CHAT)]);
     let mut attempts = Vec::new();
     let client = client("openai", &server.url());
-    let answer = ask(
-        &client,
-        &prompt(),
-        &Progress::default(),
-        &mut |news| match news {
-            AskEvent::Sent { attempt, .. } => attempts.push(format!("sent {attempt}")),
-            AskEvent::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
-            AskEvent::Text(_) => {}
-        },
-    );
+    let answer = ask(&client, &prompt(), &Progress::default(), &mut |news| match news {
+        AskEvent::Sent { attempt, .. } => attempts.push(format!("sent {attempt}")),
+        AskEvent::Waits { wait, .. } => attempts.push(format!("waits {}", wait.as_millis())),
+        AskEvent::Text(_) => {}
+    });
     assert_eq!(answer.map(gist), Ok(greeting()));
-    assert_eq!(
-        attempts,
-        ["sent 1", "waits 20", "sent 2", "waits 40", "sent 3"]
-    );
-    let bodies: Vec<_> = server
-        .received()
-        .into_iter()
-        .map(|seen| seen.body)
-        .collect();
+    assert_eq!(attempts, ["sent 1", "waits 20", "sent 2", "waits 40", "sent 3"]);
+    let bodies: Vec<_> = server.received().into_iter().map(|seen| seen.body).collect();
     assert!(bodies.windows(2).all(|w| w[0] == w[1]));
 }
 
@@ -149,11 +126,7 @@ fn a_server_that_never_starts_or_stalls_times_out() {
         let begun = Instant::now();
         let mut client = client("openai", &server.url());
         (client.limits.first_byte, client.limits.idle) = (millis(400), millis(400));
-        assert_fails(
-            &client,
-            AskErrorKind::TimedOut,
-            &[words, "within 400ms", "raise the limit"],
-        );
+        assert_fails(&client, AskErrorKind::TimedOut, &[words, "within 400ms", "raise the limit"]);
         assert!(
             (millis(400)..millis(1_500)).contains(&begun.elapsed()),
             "{words}: {:?}",
@@ -176,11 +149,7 @@ fn a_server_that_sends_slowly_forever_exceeds_the_total_time() {
     let mut client = client("openai", &server.url());
     client.limits.total = millis(600);
     let begun = Instant::now();
-    assert_fails(
-        &client,
-        AskErrorKind::TimedOut,
-        &["no whole answer within 600ms"],
-    );
+    assert_fails(&client, AskErrorKind::TimedOut, &["no whole answer within 600ms"]);
     assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
 }
 
@@ -191,11 +160,7 @@ fn a_server_that_only_sends_informational_responses_times_out() {
     let mut client = client("openai", &server.url());
     client.limits.first_byte = millis(400);
     let begun = Instant::now();
-    assert_fails(
-        &client,
-        AskErrorKind::TimedOut,
-        &["no answer began within 400ms"],
-    );
+    assert_fails(&client, AskErrorKind::TimedOut, &["no answer began within 400ms"]);
     // The reader of HTTP may be busy for longer, but is not waited for.
     assert!(begun.elapsed() < millis(2_000), "{:?}", begun.elapsed());
 }
@@ -237,11 +202,7 @@ fn a_connection_that_breaks_before_the_answer_is_retried() {
             0 => client.send(start.as_bytes()),
             _ => client.send(&answer("200 OK", "", CHAT)),
         });
-        assert_eq!(
-            ask_at("openai", &server).map(gist),
-            Ok(greeting()),
-            "after {start:?}"
-        );
+        assert_eq!(ask_at("openai", &server).map(gist), Ok(greeting()), "after {start:?}");
         assert_eq!(server.received().len(), 2);
     }
     let server = Server::resetting("");
@@ -262,16 +223,9 @@ fn a_connection_that_breaks_before_the_answer_is_retried() {
 
 #[test]
 fn a_refused_connection_is_reported_at_once() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let begun = Instant::now();
-    let words = [
-        "cannot reach 127.0.0.1:",
-        "refused",
-        "check that the server runs",
-    ];
+    let words = ["cannot reach 127.0.0.1:", "refused", "check that the server runs"];
     assert_fails(
         &client("openai", &format!("http://{address}")),
         AskErrorKind::Unreachable,
@@ -310,10 +264,7 @@ fn an_endless_answer_is_stopped_and_its_connection_closed() {
 fn a_redirect_is_rejected_and_the_key_is_not_sent() {
     let other = Server::with_answer(answer("200 OK", "", CHAT));
     for status in REDIRECTS {
-        let to = format!(
-            "location: {}/v1/chat/completions?key={KEY}\r\n",
-            other.url()
-        );
+        let to = format!("location: {}/v1/chat/completions?key={KEY}\r\n", other.url());
         let words = ["redirects to", &other.url(), "use it as the base URL"];
         let n = assert_answer_fails(answer(status, &to, ""), AskErrorKind::BadAnswer, &words);
         assert_eq!(n, 1);
@@ -330,11 +281,7 @@ fn an_endless_head_is_rejected() {
         client.send(b"HTTP/1.1 200 OK\r\n");
         client.send_forever(&b"x-endless: x\r\n".repeat(100));
     });
-    assert_fails(
-        &client("openai", &server.url()),
-        AskErrorKind::BadAnswer,
-        &["too large"],
-    );
+    assert_fails(&client("openai", &server.url()), AskErrorKind::BadAnswer, &["too large"]);
 }
 
 #[test]
@@ -352,11 +299,7 @@ fn an_error_within_an_answer_is_a_refusal_with_a_retry_only_before_any_text() {
     assert_eq!(server.received().len(), 1);
     let too_long = format!("data: {}\n\n", error_json("maximum context length is 8"));
     let server = Server::with_answer(answer("200 OK", "", &too_long));
-    assert_fails(
-        &client("openai", &server.url()),
-        AskErrorKind::ContextTooLong,
-        &["overflows"],
-    );
+    assert_fails(&client("openai", &server.url()), AskErrorKind::ContextTooLong, &["overflows"]);
 }
 
 /// Cancels a request after a while. Returns the time until it ended and until the server noticed.
@@ -371,19 +314,13 @@ fn cancel(server: &Server, client: &ModelClient, prompt: &Prompt) -> (Duration, 
     let error = ask(client, prompt, &stop, &mut |_| {}).unwrap_err();
     let (back, cancelled) = (Instant::now(), thread.unwrap().join().unwrap());
     assert_eq!(error.kind, AskErrorKind::Cancelled);
-    let ended = server
-        .wait_for_end()
-        .map(|ended| ended.saturating_duration_since(cancelled));
+    let ended = server.wait_for_end().map(|ended| ended.saturating_duration_since(cancelled));
     (back.saturating_duration_since(cancelled), ended)
 }
 
 #[test]
 fn cancelling_closes_the_connection_at_once_wherever_it_stalls() {
-    let starts = [
-        String::new(),
-        STREAM_HEAD.to_owned(),
-        format!("{STREAM_HEAD}{}", event("half")),
-    ];
+    let starts = [String::new(), STREAM_HEAD.to_owned(), format!("{STREAM_HEAD}{}", event("half"))];
     for start in starts {
         let server = Server::new(move |_, client| {
             client.send(start.as_bytes());
@@ -404,15 +341,9 @@ fn cancelling_ends_a_flood_and_a_wait_between_attempts() {
         client.send_forever(": ping\n".repeat(1_000).as_bytes());
     });
     // So that the limits do not end the flood.
-    let patient = Prompt {
-        max_tokens: 1_000_000,
-        ..prompt()
-    };
+    let patient = Prompt { max_tokens: 1_000_000, ..prompt() };
     let (back, ended) = cancel(&server, &client("openai", &server.url()), &patient);
-    assert!(
-        back < millis(500) && ended.unwrap() < millis(500),
-        "{back:?} {ended:?}"
-    );
+    assert!(back < millis(500) && ended.unwrap() < millis(500), "{back:?} {ended:?}");
     let server = Server::new(|_, client| {
         client.send(&answer("429 Too Many Requests", "retry-after: 1\r\n", ""));
         client.stall();

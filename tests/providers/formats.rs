@@ -70,11 +70,8 @@ data: {"type":"message_stop"}
 
 "#;
 
-const STREAMS: [(&str, &str); 3] = [
-    ("openai", CHAT),
-    ("openai-responses", RESPONSES),
-    ("anthropic", ANTHROPIC),
-];
+const STREAMS: [(&str, &str); 3] =
+    [("openai", CHAT), ("openai-responses", RESPONSES), ("anthropic", ANTHROPIC)];
 
 fn api(name: &str) -> &'static Api {
     api_by_name(name).unwrap()
@@ -109,11 +106,9 @@ fn greeting(name: &str) -> Answer {
 #[test]
 fn an_answer_does_not_depend_on_where_its_stream_is_split() {
     for (name, stream) in STREAMS {
-        for stream in [
-            stream.to_owned(),
-            stream.replace('\n', "\r\n"),
-            format!("\u{feff}\n{stream}"),
-        ] {
+        for stream in
+            [stream.to_owned(), stream.replace('\n', "\r\n"), format!("\u{feff}\n{stream}")]
+        {
             let bytes = stream.as_bytes();
             for at in 0..=bytes.len() {
                 let answer = read(name, &[&bytes[..at], &bytes[at..]]);
@@ -132,16 +127,11 @@ fn an_incomplete_answer_is_an_error() {
         let end = stream.find(end).unwrap();
         for at in 0..end {
             let half = read(name, &[&stream.as_bytes()[..at]]);
-            let is_half = matches!(
-                half,
-                Err(ReadError::CutOff | ReadError::Malformed(_) | ReadError::Empty)
-            );
+            let is_half =
+                matches!(half, Err(ReadError::CutOff | ReadError::Malformed(_) | ReadError::Empty));
             assert!(is_half, "{name} ended at {at}: {half:?}");
         }
-        assert_eq!(
-            read(name, &[&stream.as_bytes()[..end]]),
-            Err(ReadError::CutOff)
-        );
+        assert_eq!(read(name, &[&stream.as_bytes()[..end]]), Err(ReadError::CutOff));
     }
 }
 
@@ -167,21 +157,11 @@ fn an_answer_that_is_not_streamed_is_read() {
         for at in 0..=bytes.len() {
             let answer = read(name, &[&bytes[..at], &bytes[at..]]).unwrap();
             let told = (&*answer.text, &answer.stop, answer.model.as_deref());
-            assert_eq!(
-                told,
-                ("Grüße", &Stop::Length, Some("m-1")),
-                "{name} cut at {at}"
-            );
+            assert_eq!(told, ("Grüße", &Stop::Length, Some("m-1")), "{name} cut at {at}");
         }
-        assert_eq!(
-            read(name, &[&bytes[..bytes.len() - 1]]),
-            Err(ReadError::CutOff)
-        );
+        assert_eq!(read(name, &[&bytes[..bytes.len() - 1]]), Err(ReadError::CutOff));
         let strange = read(name, &[br#"{"hello": 1}"#]);
-        assert!(
-            matches!(strange, Err(ReadError::Malformed(_))),
-            "{strange:?}"
-        );
+        assert!(matches!(strange, Err(ReadError::Malformed(_))), "{strange:?}");
     }
 }
 
@@ -286,11 +266,7 @@ fn calls_and_refusals_are_distinguished_from_answers() {
     ];
     for (name, stream, stop) in cases {
         let answer = read(name, &[stream.as_bytes()]).unwrap();
-        assert_eq!(
-            (answer.text, answer.stop),
-            (String::new(), stop),
-            "{stream}"
-        );
+        assert_eq!((answer.text, answer.stop), (String::new(), stop), "{stream}");
     }
 }
 
@@ -298,16 +274,10 @@ fn calls_and_refusals_are_distinguished_from_answers() {
 fn errors_within_an_answer_are_reported() {
     let cases = [
         ("openai", r#"data: {"error":{"message":"no","code":429}}"#),
-        (
-            "openai",
-            r#"data: {"choices":[{"delta":{},"error":{"code":502,"message":"no"}}]}"#,
-        ),
+        ("openai", r#"data: {"choices":[{"delta":{},"error":{"code":502,"message":"no"}}]}"#),
         ("openai", r#"error: {"error":{"code":500,"message":"no"}}"#),
         ("openai", r#"{"error":"no"}"#),
-        (
-            "openai-responses",
-            r#"data: {"type":"error","code":"server_error","message":"no"}"#,
-        ),
+        ("openai-responses", r#"data: {"type":"error","code":"server_error","message":"no"}"#),
         (
             "openai-responses",
             r#"data: {"type":"response.failed","response":{"status":"failed","error":{"code":"x","message":"no"}}}"#,
@@ -316,10 +286,7 @@ fn errors_within_an_answer_are_reported() {
             "anthropic",
             r#"data: {"type":"error","error":{"type":"overloaded_error","message":"no"}}"#,
         ),
-        (
-            "anthropic",
-            r#"{"type":"error","error":{"type":"overloaded_error","message":"no"}}"#,
-        ),
+        ("anthropic", r#"{"type":"error","error":{"type":"overloaded_error","message":"no"}}"#),
         (
             "openai",
             r#"data: {"choices":[{"delta":{"content":"Half an answer"},"finish_reason":"network_error"}]}"#,
@@ -337,9 +304,7 @@ fn errors_within_an_answer_are_reported() {
         let endpoint = Endpoint::new(api(name), "", "m").unwrap();
         let refusal = Refusal::in_answer(&endpoint, &error, None);
         assert!(
-            ["no", "ended with the reason"]
-                .iter()
-                .any(|words| refusal.message.contains(words))
+            ["no", "ended with the reason"].iter().any(|words| refusal.message.contains(words))
                 && refusal.kind.may_pass(),
             "{refusal:?}"
         );
@@ -369,20 +334,10 @@ fn a_response_that_is_not_an_answer_is_described() {
         assert!(error.to_string().contains(word), "{error}");
         assert!(!error.to_string().contains('\x1b'), "{error}");
     }
-    for bytes in [
-        &b""[..],
-        b" \n",
-        b"\xef\xbb",
-        b"data: [DO",
-        b"{",
-        b": ping\n",
-    ] {
+    for bytes in [&b""[..], b" \n", b"\xef\xbb", b"data: [DO", b"{", b": ping\n"] {
         let error = read("openai", &[bytes]).unwrap_err();
         assert!(
-            matches!(
-                error,
-                ReadError::CutOff | ReadError::Malformed(_) | ReadError::Empty
-            ),
+            matches!(error, ReadError::CutOff | ReadError::Malformed(_) | ReadError::Empty),
             "{error}"
         );
     }
@@ -390,17 +345,10 @@ fn a_response_that_is_not_an_answer_is_described() {
 
 #[test]
 fn an_endless_answer_is_stopped_early() {
-    let event = format!(
-        "data: {}\n\n",
-        json!({"choices": [{"delta": {"content": "word ".repeat(20)}}]})
-    );
-    let streams: [&[u8]; 5] = [
-        event.as_bytes(),
-        b": ping\n\n",
-        b"data: ",
-        b"data: {}\n\n",
-        b"{\"a\":",
-    ];
+    let event =
+        format!("data: {}\n\n", json!({"choices": [{"delta": {"content": "word ".repeat(20)}}]}));
+    let streams: [&[u8]; 5] =
+        [event.as_bytes(), b": ping\n\n", b"data: ", b"data: {}\n\n", b"{\"a\":"];
     for stream in streams {
         let mut reading = Reading::new(api("openai"), 16);
         let piece = stream.repeat(1 + 1000 / stream.len());
@@ -433,12 +381,7 @@ fn conversation() -> Vec<ChatMessage> {
         {"role": "user", "content": "Go on."},
         {"role": "system", "content": "Summarize."},
     ]);
-    messages
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(message_from_json)
-        .collect()
+    messages.as_array().unwrap().iter().map(message_from_json).collect()
 }
 
 fn asked(name: &str, base: &str, messages: Vec<ChatMessage>) -> Value {
@@ -471,10 +414,7 @@ fn a_conversation_is_written_as_chat_completions() {
     ], "max_tokens": 20, "stream": true, "stream_options": {"include_usage": true}});
     assert_eq!(body, expected);
     let own = asked("openai", "", conversation());
-    assert_eq!(
-        (&own["max_completion_tokens"], own.get("max_tokens")),
-        (&json!(20), None)
-    );
+    assert_eq!((&own["max_completion_tokens"], own.get("max_tokens")), (&json!(20), None));
 }
 
 #[test]
@@ -523,27 +463,12 @@ fn a_conversation_is_written_as_messages_of_anthropic() {
 
 #[test]
 fn the_request_does_not_depend_on_the_shape_of_the_messages() {
-    let mut messages = vec![message_from_json(
-        &json!({"role": "system", "content": "Be brief."}),
-    )];
-    messages.extend(
-        anthropic_messages()
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(message_from_json),
-    );
+    let mut messages = vec![message_from_json(&json!({"role": "system", "content": "Be brief."}))];
+    messages.extend(anthropic_messages().as_array().unwrap().iter().map(message_from_json));
     let chat = asked("openai", "http://localhost:1", messages.clone());
-    let roles: Vec<_> = chat["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|m| m["role"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        roles,
-        ["system", "user", "assistant", "tool", "tool", "user"]
-    );
+    let roles: Vec<_> =
+        chat["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"]);
     let calls = &chat["messages"][2]["tool_calls"];
     assert_eq!(calls[0]["function"]["arguments"], json!("{\"n\":1.5}"));
     let back = asked("anthropic", "", messages);
@@ -584,11 +509,9 @@ fn tools_of_any_api_are_converted_to_every_other() {
             tools: vec![tool.clone(), json!({"type": "web_search"})],
             repeats_prefix: false,
         };
-        for (name, expected) in [
-            ("openai", &chat),
-            ("openai-responses", &flat),
-            ("anthropic", &anthropic),
-        ] {
+        for (name, expected) in
+            [("openai", &chat), ("openai-responses", &flat), ("anthropic", &anthropic)]
+        {
             let body = Endpoint::new(api(name), "", "m").unwrap().body(&prompt);
             assert_eq!(body["tools"], json!([expected]), "{name}");
             assert_eq!(body["temperature"], json!(0.25));
@@ -609,15 +532,11 @@ fn the_messages_that_other_prompts_begin_with_are_marked_for_the_cache() {
     let marks = |name: &str, prompt: &Prompt| {
         let body = Endpoint::new(api(name), "", "m").unwrap().body(prompt);
         let messages = body["messages"].as_array().cloned().unwrap_or_default();
-        let blocks = messages
-            .iter()
-            .flat_map(|m| m["content"].as_array().cloned().unwrap_or_default());
+        let blocks =
+            messages.iter().flat_map(|m| m["content"].as_array().cloned().unwrap_or_default());
         let blocks: Vec<Value> = blocks.collect();
         let marked = blocks.iter().map(|block| !block["cache_control"].is_null());
-        (
-            marked.collect::<Vec<_>>(),
-            body.to_string().contains("cache_control"),
-        )
+        (marked.collect::<Vec<_>>(), body.to_string().contains("cache_control"))
     };
     let (marked, _) = marks("anthropic", &prompt);
     let n = marked.len();
@@ -634,10 +553,7 @@ fn the_messages_that_other_prompts_begin_with_are_marked_for_the_cache() {
         repeats_prefix: true,
         ..prompt
     };
-    assert!(
-        !marks("anthropic", &prompt).1,
-        "nothing precedes the question"
-    );
+    assert!(!marks("anthropic", &prompt).1, "nothing precedes the question");
 }
 
 #[test]
@@ -649,22 +565,13 @@ fn an_invalid_temperature_is_not_sent() {
         tools: Vec::new(),
         repeats_prefix: false,
     };
-    let body = Endpoint::new(api("anthropic"), "", "m")
-        .unwrap()
-        .body(&prompt);
-    assert_eq!(
-        (body.get("temperature"), &body["max_tokens"]),
-        (None, &json!(1))
-    );
+    let body = Endpoint::new(api("anthropic"), "", "m").unwrap().body(&prompt);
+    assert_eq!((body.get("temperature"), &body["max_tokens"]), (None, &json!(1)));
 }
 
 /// Error responses of servers and their kinds.
 const REFUSALS: &[(u16, &str, RefusalKind)] = &[
-    (
-        401,
-        r#"{"error":{"message":"Incorrect API key provided"}}"#,
-        RefusalKind::BadKey,
-    ),
+    (401, r#"{"error":{"message":"Incorrect API key provided"}}"#, RefusalKind::BadKey),
     (403, "prompt is too long", RefusalKind::BadKey),
     (
         404,
@@ -706,43 +613,27 @@ const REFUSALS: &[(u16, &str, RefusalKind)] = &[
         r#"{"object":"error","message":"'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40 tokens"}"#,
         RefusalKind::ContextTooLong,
     ),
-    (
-        500,
-        r#"{"error":"Context size has been exceeded."}"#,
-        RefusalKind::ContextTooLong,
-    ),
+    (500, r#"{"error":"Context size has been exceeded."}"#, RefusalKind::ContextTooLong),
     (
         429,
         r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
         RefusalKind::NoCredit,
     ),
     (402, "", RefusalKind::NoCredit),
-    (
-        429,
-        r#"{"error":{"message":"Rate limit reached"}}"#,
-        RefusalKind::RateLimited,
-    ),
+    (429, r#"{"error":{"message":"Rate limit reached"}}"#, RefusalKind::RateLimited),
     (
         529,
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
         RefusalKind::Overloaded,
     ),
-    (
-        503,
-        "<html><title>503 Service Unavailable</title>",
-        RefusalKind::Overloaded,
-    ),
+    (503, "<html><title>503 Service Unavailable</title>", RefusalKind::Overloaded),
     (500, "", RefusalKind::ServerError),
     (
         422,
         r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"x"}]}"#,
         RefusalKind::BadRequest,
     ),
-    (
-        400,
-        r#"[{"error":{"code":400,"message":"API error"}}]"#,
-        RefusalKind::BadRequest,
-    ),
+    (400, r#"[{"error":{"code":400,"message":"API error"}}]"#, RefusalKind::BadRequest),
 ];
 
 #[test]
@@ -752,26 +643,12 @@ fn refusals_of_many_servers_are_classified() {
         let refusal = Refusal::new(&endpoint, *status, body.as_bytes(), None);
         assert_eq!(refusal.kind, *kind, "{status} {body}");
         let line = &refusal.message;
-        assert!(
-            line.contains("gpu:8000") && line.contains(&status.to_string()),
-            "{line}"
-        );
-        assert!(
-            line.chars().count() < 500 && !line.contains(['{', '<']),
-            "{line}"
-        );
+        assert!(line.contains("gpu:8000") && line.contains(&status.to_string()), "{line}");
+        assert!(line.chars().count() < 500 && !line.contains(['{', '<']), "{line}");
     }
-    let detail = Refusal::new(
-        &endpoint,
-        422,
-        br#"{"detail":[{"msg":"field required"},{"msg":"x"}]}"#,
-        None,
-    );
-    assert!(
-        detail.message.contains("HTTP 422: field required; x"),
-        "{}",
-        detail.message
-    );
+    let detail =
+        Refusal::new(&endpoint, 422, br#"{"detail":[{"msg":"field required"},{"msg":"x"}]}"#, None);
+    assert!(detail.message.contains("HTTP 422: field required; x"), "{}", detail.message);
 }
 
 #[test]
@@ -789,11 +666,7 @@ fn a_refusal_never_contains_the_key() {
         assert!(!refusal.message.contains("sk-very"), "{}", refusal.message);
     }
     let error = json!({"message": format!("bad {key}")});
-    assert!(
-        !Refusal::in_answer(&endpoint, &error, Some(key))
-            .message
-            .contains(key)
-    );
+    assert!(!Refusal::in_answer(&endpoint, &error, Some(key)).message.contains(key));
 }
 
 /// Maximum number of characters of a server's message that are shown.
@@ -812,10 +685,7 @@ fn a_server_that_requires_the_other_limit_field_is_detected() {
     assert_eq!(wants(&other, newer), Some(LimitField::MaxCompletionTokens));
     assert_eq!(wants(&own, unknown), Some(LimitField::MaxTokens));
     assert_eq!(wants(&other, "max_tokens is too large"), None);
-    assert_eq!(
-        wants(&own, "max_completion_tokens must be at least 16"),
-        None
-    );
+    assert_eq!(wants(&own, "max_completion_tokens must be at least 16"), None);
 }
 
 #[test]
@@ -825,22 +695,13 @@ fn windows_are_read_from_the_responses_of_all_servers() {
             json!({"data": [{"id": "a", "context_length": 5}, {"id": "m", "context_length": 131_072}]}),
             Some(131_072),
         ),
-        (
-            json!({"data": [{"id": "m", "max_model_len": 8192}]}),
-            Some(8192),
-        ),
+        (json!({"data": [{"id": "m", "max_model_len": 8192}]}), Some(8192)),
         (
             json!({"data": [{"id": "m", "max_context_length": 32768, "loaded_context_length": 4096}]}),
             Some(4096),
         ),
-        (
-            json!({"default_generation_settings": {"n_ctx": 2048}}),
-            Some(2048),
-        ),
-        (
-            json!({"models": [{"name": "m:latest", "context_length": 4096}]}),
-            Some(4096),
-        ),
+        (json!({"default_generation_settings": {"n_ctx": 2048}}), Some(2048)),
+        (json!({"models": [{"name": "m:latest", "context_length": 4096}]}), Some(4096)),
         (
             json!({"parameters": "stop x\nnum_ctx   16384", "model_info": {"llama.context_length": 131_072}}),
             Some(16384),
@@ -849,19 +710,10 @@ fn windows_are_read_from_the_responses_of_all_servers() {
             json!({"model_info": {"general.name": "x", "llama.context_length": 131_072}}),
             Some(131_072),
         ),
-        (
-            json!({"id": "claude", "max_input_tokens": 200_000}),
-            Some(200_000),
-        ),
-        (
-            json!({"data": [{"id": "other", "context_length": 5}]}),
-            None,
-        ),
+        (json!({"id": "claude", "max_input_tokens": 200_000}), Some(200_000)),
+        (json!({"data": [{"id": "other", "context_length": 5}]}), None),
         (json!({"data": [{"id": "m", "context_length": 0}]}), None),
-        (
-            json!({"data": [{"id": "m", "context_length": -1, "meta": {"n_ctx_train": 9}}]}),
-            None,
-        ),
+        (json!({"data": [{"id": "m", "context_length": -1, "meta": {"n_ctx_train": 9}}]}), None),
         (json!([]), None),
         (json!("x"), None),
     ];
@@ -874,23 +726,13 @@ fn windows_are_read_from_the_responses_of_all_servers() {
 fn a_provider_only_gets_queries_for_its_own_urls() {
     let urls = |name: &str, base: &str| -> Vec<String> {
         let endpoint = Endpoint::new(api(name), base, "org/m:1").unwrap();
-        window_queries(&endpoint)
-            .into_iter()
-            .map(|q| q.url)
-            .collect()
+        window_queries(&endpoint).into_iter().map(|q| q.url).collect()
     };
     assert_eq!(urls("openai", ""), ["https://api.openai.com/v1/models"]);
-    assert_eq!(
-        urls("anthropic", ""),
-        ["https://api.anthropic.com/v1/models/org%2Fm%3A1"]
-    );
+    assert_eq!(urls("anthropic", ""), ["https://api.anthropic.com/v1/models/org%2Fm%3A1"]);
     let local = urls("openai", "http://localhost:1/v1/");
     assert_eq!(
         (local.len(), &*local[0], &*local[2]),
-        (
-            5,
-            "http://localhost:1/v1/models",
-            "http://localhost:1/props"
-        )
+        (5, "http://localhost:1/v1/models", "http://localhost:1/props")
     );
 }

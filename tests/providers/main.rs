@@ -43,11 +43,8 @@ data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"tex
 data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":5}}\n\n\
 data: {\"type\":\"message_stop\"}\n\n";
 
-const STREAMS: [(&str, &str); 3] = [
-    ("openai", CHAT),
-    ("openai-responses", RESPONSES),
-    ("anthropic", ANTHROPIC),
-];
+const STREAMS: [(&str, &str); 3] =
+    [("openai", CHAT), ("openai-responses", RESPONSES), ("anthropic", ANTHROPIC)];
 
 fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -64,20 +61,14 @@ fn client(api: &str, url: &str) -> ModelClient {
         total: millis(8_000),
         ..Limits::default()
     };
-    client.retries = RetryPolicy {
-        max_retries: 2,
-        first_wait: millis(20),
-        max_wait: millis(1_500),
-    };
+    client.retries =
+        RetryPolicy { max_retries: 2, first_wait: millis(20), max_wait: millis(1_500) };
     client
 }
 
 fn prompt() -> Prompt {
     Prompt {
-        messages: vec![
-            ChatMessage::new("system", "Be brief."),
-            ChatMessage::new("user", "Hello?"),
-        ],
+        messages: vec![ChatMessage::new("system", "Be brief."), ChatMessage::new("user", "Hello?")],
         max_tokens: 100,
         temperature: None,
         tools: Vec::new(),
@@ -86,12 +77,7 @@ fn prompt() -> Prompt {
 }
 
 fn ask_at(api: &str, server: &Server) -> Result<Answer, AskError> {
-    ask(
-        &client(api, &server.url()),
-        &prompt(),
-        &Progress::default(),
-        &mut |_| {},
-    )
+    ask(&client(api, &server.url()), &prompt(), &Progress::default(), &mut |_| {})
 }
 
 /// Sends a prompt that fails, and checks that the error is one printable line without the key.
@@ -110,10 +96,7 @@ fn assert_fails(client: &ModelClient, kind: AskErrorKind, words: &[&str]) {
     let error = fail(client);
     let line = error.to_string();
     let lacks: Vec<_> = words.iter().filter(|word| !line.contains(**word)).collect();
-    assert!(
-        error.kind == kind && lacks.is_empty(),
-        "{error:?} lacks {lacks:?}"
-    );
+    assert!(error.kind == kind && lacks.is_empty(), "{error:?} lacks {lacks:?}");
 }
 
 /// Checks the error for a server that always answers with these bytes. Returns the number of requests.

@@ -29,10 +29,7 @@ fn a_real_model_answers_has_a_window_and_rejects_longer_prompts() {
     let answer = answer.unwrap();
     assert!(!answer.text.trim().is_empty() && n_told > 1, "{answer:?}");
     let usage = answer.usage.expect("the server counts");
-    assert!(
-        usage.input.0 > 10 && usage.output.unwrap().0 <= 48,
-        "{usage:?}"
-    );
+    assert!(usage.input.0 > 10 && usage.output.unwrap().0 <= 48, "{usage:?}");
     prompt.messages = vec![ChatMessage::new("user", "word ".repeat(window as usize))];
     assert_fails_with(&client, &prompt, AskErrorKind::ContextTooLong);
 }

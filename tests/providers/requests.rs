@@ -17,18 +17,8 @@ fn has_null(value: &Value) -> bool {
 #[test]
 fn a_request_has_the_limit_and_the_key_where_its_api_requires_them() {
     let cases = [
-        (
-            "openai",
-            "/v1/chat/completions",
-            "max_tokens",
-            "authorization",
-        ),
-        (
-            "openai-responses",
-            "/v1/responses",
-            "max_output_tokens",
-            "authorization",
-        ),
+        ("openai", "/v1/chat/completions", "max_tokens", "authorization"),
+        ("openai-responses", "/v1/responses", "max_output_tokens", "authorization"),
         ("anthropic", "/v1/messages", "max_tokens", "x-api-key"),
     ];
     for ((api, path, limit, header), (_, stream)) in cases.into_iter().zip(STREAMS) {
@@ -42,28 +32,15 @@ fn a_request_has_the_limit_and_the_key_where_its_api_requires_them() {
             (&json!(100), &json!("m"), &json!(true))
         );
         assert!(!has_null(&body), "{body}");
-        let with_key: Vec<_> = seen
-            .headers
-            .iter()
-            .filter(|(_, value)| value.contains(KEY))
-            .collect();
-        let value = if header == "authorization" {
-            format!("Bearer {KEY}")
-        } else {
-            KEY.to_owned()
-        };
+        let with_key: Vec<_> =
+            seen.headers.iter().filter(|(_, value)| value.contains(KEY)).collect();
+        let value =
+            if header == "authorization" { format!("Bearer {KEY}") } else { KEY.to_owned() };
         assert_eq!(with_key, [&(header.to_owned(), value)]);
         assert_eq!(seen.header("content-type"), Some("application/json"));
+        assert_eq!(seen.header("anthropic-version").is_some(), api == "anthropic");
         assert_eq!(
-            seen.header("anthropic-version").is_some(),
-            api == "anthropic"
-        );
-        assert_eq!(
-            (
-                seen.header("accept-encoding"),
-                seen.header("referer"),
-                seen.header("cookie")
-            ),
+            (seen.header("accept-encoding"), seen.header("referer"), seen.header("cookie")),
             (None, None, None)
         );
         assert!(!String::from_utf8_lossy(&seen.body).contains(KEY));
@@ -121,15 +98,9 @@ fn a_configured_proxy_is_used() {
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
     let seen = &proxy.received()[0];
-    assert_eq!(
-        seen.line,
-        "POST http://model.invalid:8000/v1/chat/completions HTTP/1.1"
-    );
+    assert_eq!(seen.line, "POST http://model.invalid:8000/v1/chat/completions HTTP/1.1");
     // "me:pass word".
-    assert_eq!(
-        seen.header("proxy-authorization"),
-        Some("Basic bWU6cGFzcyB3b3Jk")
-    );
+    assert_eq!(seen.header("proxy-authorization"), Some("Basic bWU6cGFzcyB3b3Jk"));
 }
 
 #[test]
@@ -138,17 +109,10 @@ fn encrypted_requests_use_a_tunnel_so_that_the_proxy_never_sees_the_key() {
     let mut client = client("openai", "https://model.invalid/v1");
     client.proxy = Proxy::At(format!("http://{}", proxy.address));
     client.ca_file = Some(tls::authority());
-    assert_fails(
-        &client,
-        AskErrorKind::Unreachable,
-        &["cannot reach model.invalid", "proxy"],
-    );
+    assert_fails(&client, AskErrorKind::Unreachable, &["cannot reach model.invalid", "proxy"]);
     let seen = proxy.received();
     assert_eq!(seen[0].line, "CONNECT model.invalid:443 HTTP/1.1");
-    assert!(
-        seen.iter()
-            .all(|seen| seen.headers.iter().all(|(_, value)| !value.contains(KEY)))
-    );
+    assert!(seen.iter().all(|seen| seen.headers.iter().all(|(_, value)| !value.contains(KEY))));
 }
 
 #[test]
@@ -156,9 +120,7 @@ fn a_socks_proxy_resolves_the_host() {
     let server = Server::over(|_, mut stream, all| {
         let take = |stream: &mut TcpStream, n: u8| {
             let mut bytes = vec![0; usize::from(n)];
-            stream
-                .read_exact(&mut bytes)
-                .expect("the client speaks SOCKS");
+            stream.read_exact(&mut bytes).expect("the client speaks SOCKS");
             bytes
         };
         let methods = take(&mut stream, 2)[1];
@@ -168,10 +130,9 @@ fn a_socks_proxy_resolves_the_host() {
         let host = take(&mut stream, length + 2);
         let _ = stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
         let mut request = read_request(&stream).expect("a request follows");
-        request.headers.push((
-            "socks-host".to_owned(),
-            String::from_utf8_lossy(&host).into_owned(),
-        ));
+        request
+            .headers
+            .push(("socks-host".to_owned(), String::from_utf8_lossy(&host).into_owned()));
         all.lock().expect("nobody panics with it").push(request);
         let _ = stream.write_all(&answer("200 OK", "", CHAT));
     });
@@ -179,10 +140,7 @@ fn a_socks_proxy_resolves_the_host() {
     client.proxy = Proxy::At(format!("socks5h://{}", server.address));
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
-    assert_eq!(
-        server.received()[0].header("socks-host"),
-        Some("model.invalid\0P")
-    );
+    assert_eq!(server.received()[0].header("socks-host"), Some("model.invalid\0P"));
 }
 
 #[test]
@@ -190,17 +148,8 @@ fn a_proxy_that_requires_a_password_is_reported_and_an_invalid_address_is_not_qu
     let proxy = Server::with_answer(answer("407 Proxy Authentication Required", "", ""));
     let mut client = client("openai", "http://model.invalid/v1");
     client.proxy = Proxy::At(format!("http://{}", proxy.address));
-    assert_fails(
-        &client,
-        AskErrorKind::Refused,
-        &["proxy requires a name and a password"],
-    );
-    for address in [
-        "me:hidden@proxy",
-        "ftp://me:hidden@proxy",
-        "http://me:hidden@[",
-        "",
-    ] {
+    assert_fails(&client, AskErrorKind::Refused, &["proxy requires a name and a password"]);
+    for address in ["me:hidden@proxy", "ftp://me:hidden@proxy", "http://me:hidden@[", ""] {
         client.proxy = Proxy::At(address.to_owned());
         let error = fail(&client);
         assert_eq!(error.kind, AskErrorKind::Settings);
@@ -212,14 +161,7 @@ fn a_proxy_that_requires_a_password_is_reported_and_an_invalid_address_is_not_qu
 fn run_with(test: &str, variables: &[(&str, &str)]) -> bool {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--test-threads=1"]);
-    for name in [
-        "HTTP_PROXY",
-        "http_proxy",
-        "ALL_PROXY",
-        "all_proxy",
-        "NO_PROXY",
-        "no_proxy",
-    ] {
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"] {
         command.env_remove(name);
     }
     let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -233,19 +175,10 @@ fn the_environments_proxy_is_used_unless_the_settings_or_the_address_exclude_it(
     let proxy = Server::with_answer(answer("200 OK", "", CHAT));
     let at = proxy.url();
     let test = "requests::sends_through_the_environments_proxy";
-    assert!(run_with(
-        test,
-        &[("HTTP_PROXY", &at), ("PLIMSOLL_TEST_PATH", "system")]
-    ));
+    assert!(run_with(test, &[("HTTP_PROXY", &at), ("PLIMSOLL_TEST_PATH", "system")]));
     assert_eq!(proxy.received().len(), 1);
-    assert!(run_with(
-        test,
-        &[("http_proxy", &at), ("PLIMSOLL_TEST_PATH", "direct")]
-    ));
-    assert!(run_with(
-        test,
-        &[("ALL_PROXY", &at), ("PLIMSOLL_TEST_PATH", "local")]
-    ));
+    assert!(run_with(test, &[("http_proxy", &at), ("PLIMSOLL_TEST_PATH", "direct")]));
+    assert!(run_with(test, &[("ALL_PROXY", &at), ("PLIMSOLL_TEST_PATH", "local")]));
     assert_eq!(proxy.received().len(), 1, "neither went through the proxy");
 }
 
@@ -260,10 +193,7 @@ fn sends_through_the_environments_proxy() {
             remote.proxy = Proxy::Direct;
             // Some machines take long to find that a host does not exist.
             let kind = ask_it(&remote).unwrap_err().kind;
-            assert!(
-                matches!(kind, AskErrorKind::Unreachable | AskErrorKind::TimedOut),
-                "{kind:?}"
-            );
+            assert!(matches!(kind, AskErrorKind::Unreachable | AskErrorKind::TimedOut), "{kind:?}");
         }
         _ => {
             let server = Server::with_answer(answer("200 OK", "", CHAT));
@@ -279,30 +209,19 @@ fn the_window_is_found_at_the_servers_url() {
         client.send(&match &*seen.line {
             "GET /v1/models HTTP/1.1" => answer("200 OK", "", r#"{"data":[{"id":"m"}]}"#),
             "GET /props HTTP/1.1" => answer("200 OK", "", "<html>no"),
-            "POST /api/show HTTP/1.1" => answer(
-                "200 OK",
-                "",
-                r#"{"model_info":{"llama.context_length":4096}}"#,
-            ),
+            "POST /api/show HTTP/1.1" => {
+                answer("200 OK", "", r#"{"model_info":{"llama.context_length":4096}}"#)
+            }
             _ => answer("404 Not Found", "", "{}"),
         });
     });
     let found = context_length(&client("openai", &server.url()), &Progress::default());
     assert_eq!(found, Ok(Some(4096)));
-    assert_eq!(
-        server.received().last().unwrap().json(),
-        json!({"model": "m"})
-    );
+    assert_eq!(server.received().last().unwrap().json(), json!({"model": "m"}));
     let silent = Server::with_answer(answer("404 Not Found", "", ""));
-    assert_eq!(
-        context_length(&client("anthropic", &silent.url()), &Progress::default()),
-        Ok(None)
-    );
+    assert_eq!(context_length(&client("anthropic", &silent.url()), &Progress::default()), Ok(None));
     assert_eq!(silent.received()[0].header("x-api-key"), Some(KEY));
     let closed = Server::with_answer(answer("401 Unauthorized", "", KEY));
     let error = context_length(&client("openai", &closed.url()), &Progress::default()).unwrap_err();
-    assert!(
-        error.kind == AskErrorKind::Refused && !error.to_string().contains(KEY),
-        "{error}"
-    );
+    assert!(error.kind == AskErrorKind::Refused && !error.to_string().contains(KEY), "{error}");
 }

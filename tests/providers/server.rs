@@ -53,9 +53,7 @@ impl Server {
                 return;
             };
             request.n = n;
-            all.lock()
-                .expect("nobody panics with it")
-                .push(request.clone());
+            all.lock().expect("nobody panics with it").push(request.clone());
             answer(&request, &mut client);
         });
         server.ended = ended;
@@ -76,11 +74,7 @@ impl Server {
                 named_thread(move || serve(n, stream, &all));
             }
         });
-        Self {
-            address,
-            requests,
-            ended: channel().1,
-        }
+        Self { address, requests, ended: channel().1 }
     }
 
     /// Answers every request with these bytes.
@@ -98,10 +92,7 @@ impl Server {
     pub(crate) fn resetting(start: impl Into<Vec<u8>>) -> Self {
         let start = start.into();
         Self::over(move |n, stream, all| {
-            all.lock().expect("nobody panics with it").push(Received {
-                n,
-                ..Received::default()
-            });
+            all.lock().expect("nobody panics with it").push(Received { n, ..Received::default() });
             let mut stream = stream;
             let _ = stream.read(&mut [0]);
             let _ = stream.write_all(&start);
@@ -168,10 +159,7 @@ pub(crate) fn read_request(stream: impl std::io::Read) -> Option<Received> {
         let n = reader.read_line(&mut line).ok()?;
         (n > 0).then(|| line.trim_end().to_owned())
     };
-    let mut request = Received {
-        line: line()?,
-        ..Received::default()
-    };
+    let mut request = Received { line: line()?, ..Received::default() };
     loop {
         let header = line()?;
         let Some((name, value)) = header.split_once(':') else {
@@ -180,9 +168,7 @@ pub(crate) fn read_request(stream: impl std::io::Read) -> Option<Received> {
         let header = (name.to_ascii_lowercase(), value.trim().to_owned());
         request.headers.push(header);
     }
-    let length = request
-        .header("content-length")
-        .map_or(0, |n| n.parse().expect("a number"));
+    let length = request.header("content-length").map_or(0, |n| n.parse().expect("a number"));
     request.body = vec![0; length];
     reader.read_exact(&mut request.body).ok()?;
     Some(request)

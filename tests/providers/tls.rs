@@ -12,9 +12,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 
 pub(crate) fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/providers/certificates")
-        .join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/providers/certificates").join(name)
 }
 
 /// Returns the certificate of the authority that signed the server's certificate.
@@ -63,10 +61,7 @@ pub(crate) fn answering(name: &str, answer: impl Fn(&Received) -> Vec<u8> + Send
 
 #[test]
 fn a_companys_certificate_is_only_trusted_with_the_file_of_its_authority() {
-    let mut client = client(
-        "openai",
-        &format!("https://localhost:{}", encrypted_server()),
-    );
+    let mut client = client("openai", &format!("https://localhost:{}", encrypted_server()));
     client.ca_file = Some(authority());
     client.limits.connect = millis(3_000);
     let answer = ask(&client, &prompt(), &Progress::default(), &mut |_| {});
@@ -78,21 +73,15 @@ fn a_companys_certificate_is_only_trusted_with_the_file_of_its_authority() {
         "m",
     )
     .unwrap();
-    assert_fails(
-        &client,
-        AskErrorKind::Unreachable,
-        &["certificate", "CA file"],
-    );
+    assert_fails(&client, AskErrorKind::Unreachable, &["certificate", "CA file"]);
 }
 
 #[test]
 fn a_file_without_certificates_is_rejected_before_anything_is_sent() {
     let mut client = client("openai", "https://localhost:1");
-    for (name, words) in [
-        ("server.key", "no certificates"),
-        ("none.pem", "cannot read"),
-        ("", "no certificates"),
-    ] {
+    for (name, words) in
+        [("server.key", "no certificates"), ("none.pem", "cannot read"), ("", "no certificates")]
+    {
         client.ca_file = Some(file(name));
         assert_fails(&client, AskErrorKind::Settings, &[words]);
     }
@@ -110,11 +99,7 @@ fn a_self_signed_certificate_is_trusted_or_the_error_explains_how_to_create_one_
     let answer = ask(&leaf, &prompt(), &Progress::default(), &mut |_| {});
     assert_eq!(answer.map(gist), Ok(greeting()));
     for (name, host, words) in [
-        (
-            "self-signed-plain",
-            "localhost",
-            ["CA:TRUE", "subjectAltName=DNS:localhost"],
-        ),
+        ("self-signed-plain", "localhost", ["CA:TRUE", "subjectAltName=DNS:localhost"]),
         (
             "self-signed-leaf",
             "127.0.0.1",

@@ -86,16 +86,11 @@ impl ReplayCase {
 }
 
 /// Places of a configuration that list the requests that failed.
-const FAILURES: [&str; 3] = [
-    "/summarizer_fails_at",
-    "/compaction_strategy/1/fail",
-    "/compaction/fails_at",
-];
+const FAILURES: [&str; 3] =
+    ["/summarizer_fails_at", "/compaction_strategy/1/fail", "/compaction/fails_at"];
 
 fn configured_failures(config: &Value) -> Vec<usize> {
-    let lists = FAILURES
-        .iter()
-        .filter_map(|at| config.pointer(at)?.as_array());
+    let lists = FAILURES.iter().filter_map(|at| config.pointer(at)?.as_array());
     let numbers = lists.flatten().filter_map(Value::as_u64);
     numbers.map(|nth| nth as usize).collect()
 }
@@ -116,9 +111,7 @@ fn call(value: &Value) -> ExpectedCall {
     ExpectedCall {
         from,
         sent,
-        fired: fired
-            .map(|name| name.as_str().unwrap_or_default().to_owned())
-            .collect(),
+        fired: fired.map(|name| name.as_str().unwrap_or_default().to_owned()).collect(),
         believed: value.get("believed").cloned(),
         asked: list("asked"),
     }
@@ -140,11 +133,7 @@ fn sent(value: &Value) -> (Vec<Value>, Vec<Vec<Option<usize>>>) {
 
 fn rejected(value: &Value) -> RejectedRequest {
     let call = value["call"].as_u64().unwrap_or(0) as usize;
-    RejectedRequest {
-        call: call.saturating_sub(1),
-        sent: sent(value).0,
-        believed: None,
-    }
+    RejectedRequest { call: call.saturating_sub(1), sent: sent(value).0, believed: None }
 }
 
 /// Adds the requests that a case has at the calls for which they were made.

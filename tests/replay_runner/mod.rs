@@ -36,17 +36,10 @@ enum Verdict {
 #[test]
 fn replays_send_what_the_systems_sent() {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replays");
-    let mut results = Results {
-        known: known_differences(),
-        output: "\n".to_owned(),
-        ..Results::default()
-    };
+    let mut results =
+        Results { known: known_differences(), output: "\n".to_owned(), ..Results::default() };
     let bundled = case_files(&bundled);
-    for judged in bundled
-        .par_iter()
-        .map(|file| judged(file))
-        .collect::<Vec<_>>()
-    {
+    for judged in bundled.par_iter().map(|file| judged(file)).collect::<Vec<_>>() {
         let is_known = results.known.remove(&judged.name).is_some();
         if let Verdict::Passed = judged.verdict {
             *results.proven.entry(judged.preset.clone()).or_default() += 1;
@@ -61,16 +54,8 @@ fn replays_send_what_the_systems_sent() {
         let is_known = listed.contains_key(&case.name);
         results.add(case, is_known);
     }
-    let Results {
-        known,
-        tallies,
-        mut output,
-        mut unexpected,
-        proven,
-    } = results;
-    let absent = known
-        .keys()
-        .map(|name| format!("{name} is listed but is not a covered case"));
+    let Results { known, tallies, mut output, mut unexpected, proven } = results;
+    let absent = known.keys().map(|name| format!("{name} is listed but is not a covered case"));
     unexpected.extend(absent);
     unexpected.extend(proven.into_iter().filter_map(wrong_proof));
     add_table(&mut output, &tallies);
@@ -121,19 +106,11 @@ impl Results {
 }
 
 fn add_table(output: &mut String, tallies: &BTreeMap<String, Tally>) {
-    let _ = writeln!(
-        output,
-        "{:18}{:>8}{:>8}{:>13}",
-        "replays", "passed", "failed", "not covered"
-    );
+    let _ = writeln!(output, "{:18}{:>8}{:>8}{:>13}", "replays", "passed", "failed", "not covered");
     let mut total = Tally::default();
     let mut add_row = |name: &str, tally: &Tally| {
         let (passed, failed) = (tally.passed, tally.failed);
-        let _ = writeln!(
-            output,
-            "{name:18}{passed:8}{failed:8}{:13}",
-            tally.not_covered
-        );
+        let _ = writeln!(output, "{name:18}{passed:8}{failed:8}{:13}", tally.not_covered);
     };
     for (system, tally) in tallies {
         add_row(system, tally);
@@ -162,20 +139,11 @@ fn judged(file: &Path) -> Judged {
         Ok(case) => {
             let verdict = catch_unwind(AssertUnwindSafe(|| judge(&case)));
             let panicked = || Verdict::Failed("panicked".to_owned());
-            (
-                case.system,
-                case.preset,
-                verdict.unwrap_or_else(|_| panicked()),
-            )
+            (case.system, case.preset, verdict.unwrap_or_else(|_| panicked()))
         }
         Err(why) => ("unread".to_owned(), String::new(), Verdict::Failed(why)),
     };
-    Judged {
-        name,
-        system,
-        preset,
-        verdict,
-    }
+    Judged { name, system, preset, verdict }
 }
 
 fn judge(case: &ReplayCase) -> Verdict {
@@ -190,9 +158,8 @@ fn judge(case: &ReplayCase) -> Verdict {
             let believed = expected.believed.as_ref();
             let differs = difference(&normal(&expected.sent), &normal(&actual.sent))
                 .or_else(|| difference(believed?, &json!(actual.believed)));
-            differs.map_or(Ok(()), |why| {
-                Err(format!("rejected call {}{why}", expected.call + 1))
-            })?;
+            differs
+                .map_or(Ok(()), |why| Err(format!("rejected call {}{why}", expected.call + 1)))?;
         }
         for (nth, expected) in case.calls.iter().enumerate() {
             let of_call = |why: String| format!("call {}: {why}", nth + 1);
@@ -221,38 +188,28 @@ fn differs(expected: &ExpectedCall, actual: &ActualCall) -> Option<String> {
     let named = |name: &'static str, expected: &Value, actual: &Value| {
         difference(expected, actual).map(|why| format!("{name}{why}"))
     };
-    named(
-        "fired",
-        &names(&expected.fired),
-        &json!(actual.fired_as(&expected.fired)),
-    )
-    .or_else(|| {
-        named(
-            "asked",
-            &requests(&expected.asked),
-            &requests(&actual.asked),
-        )
-    })
-    .or_else(|| named("sent", &normal(&expected.sent), &normal(&actual.sent)))
-    .or_else(|| {
-        // A message whose texts the system replaced may count as its own or as the recorded one.
-        let expected_at = |nth: usize| expected.from.get(nth);
-        let from = actual.from.iter().enumerate().map(|(nth, origins)| {
-            let is_own = expected_at(nth).is_some_and(|from| *from == [None]);
-            let index =
-                |origin: &Origin| origin.message.filter(|_| !(is_own && origin.is_replaced));
-            let mut indices: Vec<_> = origins.iter().map(index).collect();
-            // A message that is the system's own in all its parts has one origin.
-            indices.dedup_by(|a, b| a.is_none() && b.is_none());
-            indices
-        });
-        let from: Vec<_> = from.collect();
-        named("from", &json!(expected.from), &json!(from))
-    })
-    .or_else(|| {
-        let believed = expected.believed.as_ref()?;
-        named("believed", believed, &json!(actual.believed))
-    })
+    named("fired", &names(&expected.fired), &json!(actual.fired_as(&expected.fired)))
+        .or_else(|| named("asked", &requests(&expected.asked), &requests(&actual.asked)))
+        .or_else(|| named("sent", &normal(&expected.sent), &normal(&actual.sent)))
+        .or_else(|| {
+            // A message whose texts the system replaced may count as its own or as the recorded one.
+            let expected_at = |nth: usize| expected.from.get(nth);
+            let from = actual.from.iter().enumerate().map(|(nth, origins)| {
+                let is_own = expected_at(nth).is_some_and(|from| *from == [None]);
+                let index =
+                    |origin: &Origin| origin.message.filter(|_| !(is_own && origin.is_replaced));
+                let mut indices: Vec<_> = origins.iter().map(index).collect();
+                // A message that is the system's own in all its parts has one origin.
+                indices.dedup_by(|a, b| a.is_none() && b.is_none());
+                indices
+            });
+            let from: Vec<_> = from.collect();
+            named("from", &json!(expected.from), &json!(from))
+        })
+        .or_else(|| {
+            let believed = expected.believed.as_ref()?;
+            named("believed", believed, &json!(actual.believed))
+        })
 }
 
 /// Returns the names of mechanisms in one notation: with hyphens, and refusals as [`REFUSED`].

@@ -39,9 +39,7 @@ const REPAIR: &str = "repair: ";
 impl ActualCall {
     /// Returns the mechanisms of a call as a case names them: some list neither refusals nor repairs.
     pub(crate) fn fired_as(&self, expected: &[String]) -> Vec<String> {
-        let lists_refusals = expected
-            .iter()
-            .any(|name| REFUSALS.contains(&name.as_str()));
+        let lists_refusals = expected.iter().any(|name| REFUSALS.contains(&name.as_str()));
         let name = |name: &String| match name.strip_prefix(REPAIR) {
             None if name == REFUSED && !lists_refusals => None,
             None => Some(known_name(name, expected).to_owned()),
@@ -104,18 +102,14 @@ impl<'a> Replay<'a> {
         // Without usage every answer is one without usage.
         let mut usage = case.usage.clone();
         usage.resize(n_calls, None);
-        let errors = case.rejected.iter().map(|request| ProviderError {
-            call: request.call,
-            text: REJECTION.into(),
-        });
+        let errors = case
+            .rejected
+            .iter()
+            .map(|request| ProviderError { call: request.call, text: REJECTION.into() });
         let errors: Vec<ProviderError> = errors.collect();
         let loaded = loaded.with_windows(windows).with_reported_usage(&usage);
         let cannot_write = case.config["backend"] == NO_BACKEND;
-        let storage = if cannot_write {
-            Storage::Missing
-        } else {
-            Storage::AsSet
-        };
+        let storage = if cannot_write { Storage::Missing } else { Storage::AsSet };
         let loaded = loaded.with_storage(storage);
         Ok(Self {
             knobs: settings(case, &policy)?,
@@ -227,10 +221,9 @@ fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
             continue;
         }
         let origin = match &entry.body {
-            EntryBody::Original(message) => Origin {
-                message: Some(*message as usize),
-                is_replaced: false,
-            },
+            EntryBody::Original(message) => {
+                Origin { message: Some(*message as usize), is_replaced: false }
+            }
             EntryBody::Edited(edited) => Origin {
                 message: Some(edited.message as usize),
                 is_replaced: edited.parts.as_slice().iter().all(|status| match status {
@@ -241,10 +234,7 @@ fn origins(outcome: &Outcome) -> Vec<Vec<Origin>> {
                     PartStatus::Removed { .. } => true,
                 }),
             },
-            EntryBody::Written(_) => Origin {
-                message: None,
-                is_replaced: true,
-            },
+            EntryBody::Written(_) => Origin { message: None, is_replaced: true },
         };
         let is_addition = matches!(&entry.body, EntryBody::Written(written)
             if written.kind == WrittenKind::Addition && written.role == Role::User);
@@ -285,20 +275,12 @@ fn fired(event: &Event, system: &str) -> Vec<String> {
 }
 
 /// Ends of the ids of stages that belong to the mechanism with the rest as its name.
-const AGAIN: [&str; 5] = [
-    "_if_rejected",
-    "_before_call",
-    "_summary_again",
-    "_again",
-    "_summary",
-];
+const AGAIN: [&str; 5] = ["_if_rejected", "_before_call", "_summary_again", "_again", "_summary"];
 
 /// Returns a name as a case has it: some name a mechanism after a rejection as before it.
 fn known_name<'n>(name: &'n str, expected: &[String]) -> &'n str {
     let is_listed = |name: &str| expected.iter().any(|known| known.replace('_', "-") == name);
-    let before = name
-        .strip_suffix("-refused")
-        .filter(|before| is_listed(before));
+    let before = name.strip_suffix("-refused").filter(|before| is_listed(before));
     before.filter(|_| !is_listed(name)).unwrap_or(name)
 }
 
@@ -351,10 +333,7 @@ fn repeated_answers(case: &ReplayCase) -> BTreeMap<usize, String> {
     let mut nth = 0;
     for call in &case.calls {
         for (asked, next) in call.asked.iter().zip(call.asked.iter().skip(1)) {
-            let question = asked["messages"]
-                .as_array()
-                .map_or(0, Vec::len)
-                .saturating_sub(1);
+            let question = asked["messages"].as_array().map_or(0, Vec::len).saturating_sub(1);
             let (now, then) = (&asked["messages"][question], &next["messages"][question]);
             let answer = then["content"].as_str();
             let is_repeated = now["role"] == "user" && then["role"] == "assistant";

@@ -18,10 +18,7 @@ pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {
         let Some(action) = stage.get_mut("do").and_then(toml::Value::as_table_mut) else {
             continue;
         };
-        let named = action
-            .get("named")
-            .and_then(toml::Value::as_str)
-            .map(str::to_owned);
+        let named = action.get("named").and_then(toml::Value::as_str).map(str::to_owned);
         for text in STAGE_TEXTS {
             let takes = |action: &String| text.actions.contains(&action.as_str());
             let value = at(&config, text.config_key).filter(|_| named.as_ref().is_some_and(takes));
@@ -120,12 +117,8 @@ fn with_tuples(case: &ReplayCase) -> Value {
     for (name, _) in given.filter(|(_, value)| value.is_object()) {
         members.insert(format!("{name}={{…}}"), true.into());
     }
-    let names = [
-        "trigger",
-        "keep",
-        "truncate_args_settings.trigger",
-        "truncate_args_settings.keep",
-    ];
+    let names =
+        ["trigger", "keep", "truncate_args_settings.trigger", "truncate_args_settings.keep"];
     for name in names {
         let given = at(config, name).unwrap_or(&Value::Null);
         let tuples: Vec<(String, Value)> = match given {
@@ -134,9 +127,7 @@ fn with_tuples(case: &ReplayCase) -> Value {
             }
             Value::Object(clause) => {
                 let pairs = clause.iter();
-                pairs
-                    .map(|(kind, value)| (kind.clone(), value.clone()))
-                    .collect()
+                pairs.map(|(kind, value)| (kind.clone(), value.clone())).collect()
             }
             _ => tuple(given).into_iter().collect(),
         };

@@ -30,21 +30,9 @@ pub(crate) const STAGE_TEXTS: [StageText; 10] = [
         key: "after_strategy",
         config_key: "after_strategy",
     },
-    StageText {
-        actions: &["ai_sdk.prune"],
-        key: "rules",
-        config_key: "pruneMessages.toolCalls",
-    },
-    StageText {
-        actions: &["langchain.clear"],
-        key: "exclude_tools",
-        config_key: "exclude_tools",
-    },
-    StageText {
-        actions: &["langchain.clear"],
-        key: "placeholder",
-        config_key: "placeholder",
-    },
+    StageText { actions: &["ai_sdk.prune"], key: "rules", config_key: "pruneMessages.toolCalls" },
+    StageText { actions: &["langchain.clear"], key: "exclude_tools", config_key: "exclude_tools" },
+    StageText { actions: &["langchain.clear"], key: "placeholder", config_key: "placeholder" },
     StageText {
         actions: &["openai_agents.compact", "openai_agents.trim"],
         key: "trimmable_tools",
@@ -56,11 +44,7 @@ pub(crate) const STAGE_TEXTS: [StageText; 10] = [
         config_key: "environmentDetails",
     },
     StageText {
-        actions: &[
-            "deepagents.cut_arguments",
-            "deepagents.summarize",
-            "deepagents.clip",
-        ],
+        actions: &["deepagents.cut_arguments", "deepagents.summarize", "deepagents.clip"],
         key: "truncation_text",
         config_key: "truncate_args_settings.truncation_text",
     },
@@ -75,14 +59,8 @@ pub(crate) const STAGE_TEXTS: [StageText; 10] = [
 pub(crate) const RENAMED_KEYS: [(&str, &str); 4] = [
     ("create_harness_agent={…}", "harness"),
     ("OpenAIResponsesCompactionSession={…}", "compaction={…}"),
-    (
-        "OpenAIResponsesCompactionSession.should_trigger_compaction",
-        "compaction.threshold",
-    ),
-    (
-        "OpenAIResponsesCompactionSession.compaction_mode",
-        "compaction.compaction_mode",
-    ),
+    ("OpenAIResponsesCompactionSession.should_trigger_compaction", "compaction.threshold"),
+    ("OpenAIResponsesCompactionSession.compaction_mode", "compaction.compaction_mode"),
 ];
 
 /// Settings that a configuration does not have: the stub of Cline's cases names model and provider `stub`.
@@ -107,19 +85,10 @@ pub(crate) fn additional_keys(system: &str, config: &Value) -> Map<String, Value
 /// arguments.
 fn strategy(config: &Value) -> Map<String, Value> {
     let harness = config["harness"].as_object();
-    let (name, arguments) = (
-        &config["compaction_strategy"][0],
-        &config["compaction_strategy"][1],
-    );
-    let mut flat = arguments
-        .as_object()
-        .or(harness)
-        .cloned()
-        .unwrap_or_default();
+    let (name, arguments) = (&config["compaction_strategy"][0], &config["compaction_strategy"][1]);
+    let mut flat = arguments.as_object().or(harness).cloned().unwrap_or_default();
     let class = strategy_class(name.as_str().unwrap_or_default());
-    let counts_tokens = arguments
-        .get("tokens")
-        .is_some_and(|tokens| *tokens == true);
+    let counts_tokens = arguments.get("tokens").is_some_and(|tokens| *tokens == true);
     let keep = flat.get("keep_last_tool_call_groups").cloned();
     let has_no_limit = flat.get("max_summary_input_tokens") == Some(&Value::Null);
     flat.extend([
@@ -134,12 +103,7 @@ fn strategy(config: &Value) -> Map<String, Value> {
     if has_no_limit {
         flat.insert("max_summary_input_tokens".to_owned(), 0.into());
     }
-    for nested in flat
-        .get_mut("strategies")
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-    {
+    for nested in flat.get_mut("strategies").and_then(Value::as_array_mut).into_iter().flatten() {
         // Some cases shorten the names of the preset.
         let name = match nested[0].as_str() {
             Some("sliding") => "sliding_window",
@@ -168,12 +132,7 @@ fn strategy_class(name: &str) -> &'static str {
 /// Mechanisms that cases name by a class: system, stage, kind of the action and name.
 const CLASSES: [(&str, &str, ActionKind, &str); 2] = [
     ("langchain", "clear", ActionKind::Clear, "ClearToolUsesEdit"),
-    (
-        "langchain",
-        "summarize",
-        ActionKind::Summarize,
-        "SummarizationMiddleware",
-    ),
+    ("langchain", "summarize", ActionKind::Summarize, "SummarizationMiddleware"),
 ];
 
 /// Returns the class by which the cases of a system name the mechanism of a stage, if they do.
@@ -187,11 +146,8 @@ pub(crate) fn class_of(system: &str, stage: &str, kind: ActionKind) -> Option<&'
 pub(crate) const REFUSALS: [&str; 2] = ["ContextOverflowError", "ContextWindowOverflowException"];
 
 /// Phrases before the path of a file that a system wrote.
-pub(crate) const BEFORE_PATHS: [&str; 3] = [
-    "Full output saved to: ",
-    "For full output see: ",
-    "Full output available at: ",
-];
+pub(crate) const BEFORE_PATHS: [&str; 3] =
+    ["Full output saved to: ", "For full output see: ", "Full output available at: "];
 
 /// Text before the random names of files.
 pub(crate) const BEFORE_IDS: &str = " /conversation_history/";

@@ -25,9 +25,8 @@ fn differs(expected: &Value, actual: &Value, at: &str) -> Option<String> {
         }
         (Value::Array(expected), Value::Array(actual)) => {
             let pairs = expected.iter().zip(actual).enumerate();
-            let other = pairs
-                .into_iter()
-                .find_map(|(idx, (a, b))| differs(a, b, &format!("{at}/{idx}")));
+            let other =
+                pairs.into_iter().find_map(|(idx, (a, b))| differs(a, b, &format!("{at}/{idx}")));
             let lengths = (expected.len(), actual.len());
             other.or_else(|| {
                 (lengths.0 != lengths.1)
@@ -46,11 +45,7 @@ fn same_number(a: &Number, b: &Number) -> bool {
 }
 
 fn texts_differ(expected: &str, actual: &str, at: &str) -> String {
-    let same = expected
-        .chars()
-        .zip(actual.chars())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let same = expected.chars().zip(actual.chars()).take_while(|(a, b)| a == b).count();
     let from = |text: &str| -> String {
         let start = same.saturating_sub(20);
         text.chars().skip(start).take(MAX_SHOWN_CHARS).collect()

@@ -13,24 +13,15 @@ fn the_empty_window_offers_ways_to_open_a_session() {
     window.get_by_label("Open a file…");
     window.get_by_role_and_label(Role::TextInput, "Path");
     window.get_by_label("All data stays on this machine. Files are never changed.");
-    assert!(
-        window.query_by_label("Export…").is_none(),
-        "nothing can be exported yet"
-    );
+    assert!(window.query_by_label("Export…").is_none(), "nothing can be exported yet");
 }
 
 #[test]
 fn an_example_opens_with_three_lanes_and_a_verdict() {
     let mut window = empty();
-    window
-        .get_by_label("Many medium tool results, which pruning is for")
-        .click();
+    window.get_by_label("Many medium tool results, which pruning is for").click();
     window.run_ok();
-    for lane in [
-        "Focus lane 1: Truncate",
-        "Focus lane 2: Prune",
-        "Focus lane 3: Summarize",
-    ] {
+    for lane in ["Focus lane 1: Truncate", "Focus lane 2: Prune", "Focus lane 3: Summarize"] {
         window.get_by_label_contains(lane);
     }
     window.get_by_label_contains("Peaked at");
@@ -86,10 +77,7 @@ fn typing_in_the_filter_triggers_no_shortcut() {
         .type_text("zzz-no-such-text-j1");
     window.run_ok();
     window.get_by_label("No message matches the filter.");
-    assert!(
-        window.query_by_label("Message 1").is_none(),
-        "`j` was typed, not pressed"
-    );
+    assert!(window.query_by_label("Message 1").is_none(), "`j` was typed, not pressed");
 }
 
 #[test]
@@ -107,11 +95,7 @@ fn an_export_is_written_and_checked() {
         .filter_map(|f| Some(f.ok()?.file_name()))
         .collect();
     files.sort();
-    assert_eq!(
-        files.len(),
-        4,
-        "the export and its two sidecars were written: {files:?}"
-    );
+    assert_eq!(files.len(), 4, "the export and its two sidecars were written: {files:?}");
     assert_eq!(
         std::fs::read(&source).expect("the source is there"),
         bytes,
@@ -175,19 +159,12 @@ fn selecting_a_call_selects_its_largest_message_and_vice_versa() {
     let mut window = large(sample(MANY_RESULTS));
     window.key_press(egui::Key::Home);
     window.run_ok();
-    assert!(
-        window.query_all_by_label("call 1").next().is_some(),
-        "the lanes are at call 1"
-    );
+    assert!(window.query_all_by_label("call 1").next().is_some(), "the lanes are at call 1");
     let selected = window.query_all_by_label_contains("Message ");
-    let is_title = |text: String| {
-        text.strip_prefix("Message ")
-            .is_some_and(|n| n.parse::<usize>().is_ok())
-    };
+    let is_title =
+        |text: String| text.strip_prefix("Message ").is_some_and(|n| n.parse::<usize>().is_ok());
     assert!(
-        selected
-            .filter_map(|node| node.accesskit_node().value())
-            .any(is_title),
+        selected.filter_map(|node| node.accesskit_node().value()).any(is_title),
         "the detail shows a message"
     );
     go_to(&mut window, 40);
@@ -213,10 +190,7 @@ fn six_lanes_in_a_small_window_keep_their_figures() {
     for label in ["peak", "cost"] {
         let rects: Vec<_> = window.get_all_by_label(label).map(|n| n.rect()).collect();
         assert_eq!(rects.len(), 7, "{label}, with the recorded lane");
-        assert!(
-            rects.iter().all(|r| r.height() < 20.0),
-            "{label}: {rects:?}"
-        );
+        assert!(rects.iter().all(|r| r.height() < 20.0), "{label}: {rects:?}");
     }
 }
 
@@ -236,24 +210,14 @@ fn a_second_export_takes_the_next_free_name() {
         window.run_ok();
     }
     let files = std::fs::read_dir(folder.path()).expect("the folder is there");
-    assert_eq!(
-        files.count(),
-        7,
-        "the source and two exports of three files each"
-    );
+    assert_eq!(files.count(), 7, "the source and two exports of three files each");
 }
 
 #[test]
 fn a_small_window_shows_every_control() {
     let window = sized(sample(MANY_RESULTS), Vec2::new(1100.0, 700.0));
     let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, Vec2::new(1100.0, 700.0));
-    for name in [
-        "Export…",
-        "Open…",
-        "Undo",
-        "Copy as command",
-        "Policy of lane 3",
-    ] {
+    for name in ["Export…", "Open…", "Undo", "Copy as command", "Policy of lane 3"] {
         let rect = window.get_by_label(name).rect();
         assert!(screen.contains_rect(rect), "{name} at {rect:?}");
     }
@@ -263,7 +227,5 @@ fn a_small_window_shows_every_control() {
 fn lanes(window: &Window) -> Vec<String> {
     use egui_kittest::kittest::NodeT as _;
     let heads = window.get_all_by_label_contains("Focus lane ");
-    heads
-        .filter_map(|head| head.accesskit_node().label())
-        .collect()
+    heads.filter_map(|head| head.accesskit_node().label()).collect()
 }

@@ -14,10 +14,7 @@ use std::process::Command;
 type Figures = (String, Option<u64>, u64, u64, u64);
 
 fn window(options: Options) -> Window {
-    open(Options {
-        size: Vec2::new(1440.0, 1200.0),
-        ..options
-    })
+    open(Options { size: Vec2::new(1440.0, 1200.0), ..options })
 }
 
 fn shown(window: &Window) -> Vec<Figures> {
@@ -39,9 +36,7 @@ fn shown(window: &Window) -> Vec<Figures> {
 
 /// Returns the figures that a command prints when a shell runs it.
 fn printed(command: &str) -> Vec<Figures> {
-    let arguments = command
-        .strip_prefix("plimsoll ")
-        .expect("a command line of this program");
+    let arguments = command.strip_prefix("plimsoll ").expect("a command line of this program");
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("\"$PROGRAM\" {arguments} --json"))
@@ -121,18 +116,12 @@ fn the_copied_command_names_the_conversation() {
     std::fs::write(&path, format!("{}\n{}\n", line(4), line(30))).expect("it can be written");
     let mut figures = Vec::new();
     for conversation in [0, 1] {
-        let mut window = window(Options {
-            conversation,
-            ..options(path.clone())
-        });
+        let mut window = window(Options { conversation, ..options(path.clone()) });
         set_slider(&mut window, "context_window", 20_000.0);
         set_slider(&mut window, "output_reserve", 2_000.0);
         set_slider(&mut window, "keep_recent", 3.0);
         let command = copied(&mut window, "Copy as command");
-        assert!(
-            command.contains(&format!(" --conversation {}", conversation + 1)),
-            "{command}"
-        );
+        assert!(command.contains(&format!(" --conversation {}", conversation + 1)), "{command}");
         assert_eq!(printed(&command), shown(&window), "{command}");
         figures.push(shown(&window));
     }

@@ -34,9 +34,7 @@ impl Place {
 
     fn options(&self, name: &str, compared: Option<&str>) -> Options {
         let compared = compared.map(|name| ["--compare".into(), self.at(name)]);
-        let arguments = [self.at(name)]
-            .into_iter()
-            .chain(compared.into_iter().flatten());
+        let arguments = [self.at(name)].into_iter().chain(compared.into_iter().flatten());
         started_with(arguments, &self.at("kept"))
     }
 
@@ -59,16 +57,12 @@ impl Place {
 
 /// Returns the points of the line in a color that has the most.
 fn curve(window: &Window, color: Color32) -> Vec<egui::Pos2> {
-    let lines = window
-        .output()
-        .shapes
-        .iter()
-        .filter_map(|shape| match &shape.shape {
-            Shape::Path(path) if path.stroke.color == egui::epaint::ColorMode::Solid(color) => {
-                Some(path.points.clone())
-            }
-            _ => None,
-        });
+    let lines = window.output().shapes.iter().filter_map(|shape| match &shape.shape {
+        Shape::Path(path) if path.stroke.color == egui::epaint::ColorMode::Solid(color) => {
+            Some(path.points.clone())
+        }
+        _ => None,
+    });
     lines.max_by_key(Vec::len).unwrap_or_default()
 }
 
@@ -97,10 +91,7 @@ fn the_figures_equal_those_of_the_command_line() {
         ("b", "history_tokens"),
     ] {
         let figure = grouped(&found[side][field]);
-        assert!(
-            window.query_all_by_label(&figure).next().is_some(),
-            "{side}.{field}: {figure}"
-        );
+        assert!(window.query_all_by_label(&figure).next().is_some(), "{side}.{field}: {figure}");
     }
 }
 
@@ -116,11 +107,7 @@ fn the_second_curve_is_aligned_by_call_or_stretched() {
     let end = |points: &[egui::Pos2]| points.last().expect("points").x;
     assert!((end(&by_call) - end(&by_share)).abs() > 20.0);
     let plot = window.get_by_label("timeline").rect();
-    assert!(
-        (end(&by_share) - plot.right()).abs() < 2.0,
-        "{} of {plot}",
-        end(&by_share)
-    );
+    assert!((end(&by_share) - plot.right()).abs() < 2.0, "{} of {plot}", end(&by_share));
     // Calls of the open session stay selectable, whichever curve is longer.
     window.get_by_label("timeline").focus();
     window.run_steps(2);
@@ -138,9 +125,7 @@ fn without_a_comparison_there_is_a_way_to_start_one() {
     window.get_by_label("Open as comparison…");
     assert!(compared_curve(&window).is_empty());
     click(&mut window, "Menu");
-    let n = window
-        .query_all_by_label_contains("Open as comparison")
-        .count();
+    let n = window.query_all_by_label_contains("Open as comparison").count();
     assert_eq!(n, 2, "in the tab and in the menu");
 }
 
@@ -153,34 +138,23 @@ fn messages_of_one_session_are_listed_and_shown() {
     let n = |list: &str| found["messages"][list].as_array().expect("a list").len();
     for (list, name) in [("only_in_a", "only in A"), ("only_in_b", "only in B")] {
         let text = format!("{} {name}", plimsoll::app::wording::grouped(n(list) as u64));
-        assert!(
-            says(&window, &text) || says(&window, &format!("List: {name}")),
-            "{text}"
-        );
+        assert!(says(&window, &text) || says(&window, &format!("List: {name}")), "{text}");
     }
     click(&mut window, "List: only in B");
     let first = window.get_all_by_label("only B").next().expect("a row");
     first.click();
     window.run_ok();
-    let number = found["messages"]["only_in_b"][0]["message"]
-        .as_u64()
-        .expect("a number");
+    let number = found["messages"]["only_in_b"][0]["message"].as_u64().expect("a number");
     window.get_by_label(&format!("Message {number} of B"));
     click(&mut window, "Close the text");
-    assert!(
-        window
-            .query_by_label(&format!("Message {number} of B"))
-            .is_none()
-    );
+    assert!(window.query_by_label(&format!("Message {number} of B")).is_none());
     // A message of the open session is selected in all panels.
     click(&mut window, "List: only in B");
     click(&mut window, "List: only in A");
     let first = window.get_all_by_label("only A").next().expect("a row");
     first.click();
     window.run_ok();
-    let number = found["messages"]["only_in_a"][0]["message"]
-        .as_u64()
-        .expect("a number");
+    let number = found["messages"]["only_in_a"][0]["message"].as_u64().expect("a number");
     window.get_by_label(&format!("Message {number} of A"));
     click(&mut window, "Messages");
     window.get_by_label(&format!("Message {number}"));
@@ -210,10 +184,7 @@ fn another_tokenizer_counts_the_messages_of_both_sessions() {
     press(&mut window, Modifiers::NONE, Key::Escape);
     let after = rows(&window);
     // Both sessions are loaded with that tokenizer.
-    let mut loaded = open(Options {
-        counter: Some("chars/3"),
-        ..place.options(A, Some(B))
-    });
+    let mut loaded = open(Options { counter: Some("chars/3"), ..place.options(A, Some(B)) });
     show(&mut loaded);
     assert_ne!(before, after);
     assert_eq!(after, rows(&loaded));
@@ -281,10 +252,7 @@ fn the_table_is_copied_as_csv() {
     window.run_ok();
     let text = copied(&mut window, "Copy table as CSV");
     let row = format!("calls,{},{}", found["a"]["calls"], found["b"]["calls"]);
-    assert!(
-        text.starts_with("figure,A,B") && text.contains(&row),
-        "{text}"
-    );
+    assert!(text.starts_with("figure,A,B") && text.contains(&row), "{text}");
     assert!(says(&window, "Copied"));
 }
 
@@ -350,10 +318,5 @@ fn the_tab_fits_a_small_window() {
     }
     window.key_press_modifiers(Modifiers::ALT, Key::Num7);
     window.run_ok();
-    assert!(
-        window
-            .query_all_by_role_and_label(Role::Tab, "Compare")
-            .next()
-            .is_some()
-    );
+    assert!(window.query_all_by_role_and_label(Role::Tab, "Compare").next().is_some());
 }

@@ -69,11 +69,7 @@ fn output_of(folder: &Path, args: &[&str]) -> String {
         .output();
     output.map_or_else(
         |error| error.to_string(),
-        |out| {
-            [out.stdout, out.stderr]
-                .map(|b| String::from_utf8_lossy(&b).into_owned())
-                .concat()
-        },
+        |out| [out.stdout, out.stderr].map(|b| String::from_utf8_lossy(&b).into_owned()).concat(),
     )
 }
 
@@ -136,15 +132,10 @@ fn the_window_shows_no_control_characters_of_a_session() {
             let mut output = ctx.run_ui(input, |ui| app.show(ui));
             output.textures_delta.clear();
             shown.clear();
-            output
-                .shapes
-                .iter()
-                .for_each(|clipped| texts(&clipped.shape, &mut shown));
+            output.shapes.iter().for_each(|clipped| texts(&clipped.shape, &mut shown));
         }
         assert!(shown.len() > 20, "{} shows {shown:?}", path.display());
-        let with_hostile_text = shown
-            .into_iter()
-            .filter(|text| text.chars().any(is_forbidden));
+        let with_hostile_text = shown.into_iter().filter(|text| text.chars().any(is_forbidden));
         wrong.extend(with_hostile_text.map(|text| format!("{} shows {text:?}", path.display())));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

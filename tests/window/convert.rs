@@ -22,25 +22,14 @@ fn unsupported_content_is_listed_before_writing_as_by_the_command_line() {
     let mut window = converting(&source);
     let here = folder.path();
     assert_eq!(fs::read_dir(here).unwrap().count(), 1, "nothing is written");
-    let args = [
-        "convert",
-        COMPACTED,
-        "--to",
-        "anthropic_messages",
-        "-o",
-        "cli.json",
-    ];
+    let args = ["convert", COMPACTED, "--to", "anthropic_messages", "-o", "cli.json"];
     let told = plimsoll(here, &args);
     let missing = told.split_once("not in the new file:").unwrap().1;
     let mut n = 0;
     for line in missing.lines().filter(|line| !line.trim().is_empty()) {
-        let words = line
-            .trim()
-            .trim_start_matches(|c: char| c.is_ascii_digit() || ", of".contains(c));
-        assert!(
-            says(&window, words.split(':').next().unwrap_or_default()),
-            "{words}"
-        );
+        let words =
+            line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ", of".contains(c));
+        assert!(says(&window, words.split(':').next().unwrap_or_default()), "{words}");
         n += 1;
     }
     assert!(n > 3, "{told}");
@@ -89,10 +78,7 @@ fn the_path_of_the_session_itself_is_rejected() {
     type_into(&mut window, WRITE_TO, &source.display().to_string());
     click(&mut window, "Convert");
     assert!(says(&window, "the session's own file"));
-    assert!(
-        (height(&window) - place).abs() < 1.0,
-        "the buttons stay where they are"
-    );
+    assert!((height(&window) - place).abs() < 1.0, "the buttons stay where they are");
     assert!(fs::read(&source).unwrap() == before);
     type_into(&mut window, WRITE_TO, &format!("{}x", source.display()));
     assert!(!says(&window, "the session's own file"));

@@ -72,17 +72,11 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
     });
     let (name, survival, kind) = chosen.expect("a lane that lost a fact");
     let share = survival_share(survival.of(Some(kind)), wording::percent);
-    click(
-        &mut window,
-        &format!("{name}: {} {share}", kind_label(Some(kind))),
-    );
+    click(&mut window, &format!("{name}: {} {share}", kind_label(Some(kind))));
     let lost = of_kind(survival, kind);
     assert!(says(&window, &format!("{} lost", lost.len())), "{name}");
     let left_at = lost[0].left_at.expect("it left");
-    let n_calls = window
-        .state()
-        .runs()
-        .map_or(0, |runs| runs.case.session.calls.len());
+    let n_calls = window.state().runs().map_or(0, |runs| runs.case.session.calls.len());
     let place = wording::place_label(left_at, n_calls);
     let strip = format!("gone from call {}", wording::number(left_at));
     let row = window.query_all_by_label_contains(&strip).next();
@@ -98,10 +92,7 @@ fn a_cell_lists_the_lost_facts_and_a_fact_selects_its_message_and_the_call_where
 fn a_session_without_calls_or_facts_shows_the_reason_instead_of_the_matrix() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (messages, expected) in [
-        (
-            r#"[{"role":"user","content":"Hello"}]"#,
-            "This file has no model calls",
-        ),
+        (r#"[{"role":"user","content":"Hello"}]"#, "This file has no model calls"),
         (
             r#"[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]"#,
             "No rule finds a fact in this session",
@@ -124,10 +115,7 @@ fn a_sweep_names_a_setting_that_never_acts_and_offers_the_best_that_acts() {
     window.run_ok();
     assert!(says(&window, "This session fits: this setting never acts."));
     assert!(says(&window, " settings ruled out: "));
-    assert!(says(
-        &window,
-        "are as good: their costs differ by less than 1 %"
-    ));
+    assert!(says(&window, "are as good: their costs differ by less than 1 %"));
     // Its settings can be applied, too.
     assert!(window.query_all_by_label("Apply").count() > 1);
     window.get_by_label("Best that acts");
@@ -154,9 +142,7 @@ fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let numbers = all.into_iter().map(|(_, text)| text);
-        numbers
-            .filter(|text| text.parse::<usize>().is_ok())
-            .collect()
+        numbers.filter(|text| text.parse::<usize>().is_ok()).collect()
     };
     let expected = |call: usize| -> Vec<String> {
         let counts = lanes.iter().map(|(_, survival)| {

@@ -37,9 +37,8 @@ fn choose(window: &mut Window, item: &str) {
 /// Returns the names of the files in a folder.
 fn files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there").flatten();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -53,11 +52,7 @@ fn model_that_says(words: &'static str) -> Server {
     Server::new(move |seen, client| {
         if seen.line.starts_with("GET") {
             let windows = "{\"data\":[{\"id\":\"m\",\"max_model_len\":200000}]}";
-            return client.send(&answer(
-                "200 OK",
-                "content-type: application/json\r\n",
-                windows,
-            ));
+            return client.send(&answer("200 OK", "content-type: application/json\r\n", windows));
         }
         let event = format!(
             "{STREAM_HEAD}data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
@@ -95,10 +90,7 @@ fn reports_equal_those_of_the_command_line_and_can_be_redacted() {
     click(&mut window, "Markdown");
     click(&mut window, "Redact texts, paths, names and ids");
     click(&mut window, "Write");
-    assert!(
-        window.query_by_label("Write").is_none(),
-        "the dialog is gone"
-    );
+    assert!(window.query_by_label("Write").is_none(), "the dialog is gone");
     let here = folder.path();
     plimsoll(here, &["report", MANY_RESULTS, "-o", "cli.html"]);
     plimsoll(here, &["report", MANY_RESULTS, "--redact", "-o", "cli.md"]);
@@ -169,24 +161,12 @@ fn the_context_of_a_call_is_written_for_a_lane_and_as_recorded() {
     window.get_by_label("Written to");
     click(&mut window, "Another export");
     click(&mut window, "Recorded");
-    assert!(
-        window.query_by_label("A model").is_none(),
-        "there is nothing to summarize"
-    );
+    assert!(window.query_by_label("A model").is_none(), "there is nothing to summarize");
     click(&mut window, "Export");
     window.get_by_label("Written to");
     let here = folder.path();
     let cli = |policy: &str, out: &str| {
-        let args = [
-            "context",
-            COMPACTED,
-            "--at-call",
-            "40",
-            "--policy",
-            policy,
-            "-o",
-            out,
-        ];
+        let args = ["context", COMPACTED, "--at-call", "40", "--policy", policy, "-o", out];
         plimsoll(here, &args);
         read(here, out)
     };
@@ -209,19 +189,11 @@ fn files_of_a_policy_are_written_to_the_chosen_folder() {
     let mut window = window(&source, &["gemini-cli"]);
     click(&mut window, "Export…");
     let chosen = folder.path().join("cut out");
-    type_into(
-        &mut window,
-        (Role::TextInput, "files to"),
-        &chosen.to_string_lossy(),
-    );
+    type_into(&mut window, (Role::TextInput, "files to"), &chosen.to_string_lossy());
     click(&mut window, "Export");
     window.get_by_label("Written to");
     assert!(!files(&chosen).is_empty());
-    assert!(
-        !files(folder.path())
-            .iter()
-            .any(|name| name.contains(".files"))
-    );
+    assert!(!files(folder.path()).iter().any(|name| name.contains(".files")));
     let written = read(folder.path(), "many-tool-results-managed-1.jsonl");
     let pointer = chosen.to_string_lossy().into_owned();
     assert!(
@@ -240,10 +212,7 @@ fn the_price_is_shown_before_consent_without_requests() {
     let shown = texts(&window);
     let price = shown.iter().find(|text| text.starts_with("≈ $"));
     let price = price.expect("a price");
-    assert!(
-        price.contains(", at most $") && price.contains("(price of gpt-4o of 20"),
-        "{price}"
-    );
+    assert!(price.contains(", at most $") && price.contains("(price of gpt-4o of 20"), "{price}");
     assert!(!shown.concat().contains(KEY));
     click(&mut window, "Back");
     type_into(&mut window, (Role::TextInput, "model"), "nobody-knows-it");
@@ -258,10 +227,7 @@ fn requests_need_consent_and_summaries_can_be_edited() {
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &server.url(), "m");
     click(&mut window, "Continue…");
-    assert!(
-        server.received().is_empty(),
-        "nothing is sent before consent"
-    );
+    assert!(server.received().is_empty(), "nothing is sent before consent");
     window.get_by_label(&format!("Send to {}?", server.address));
     // With --no-state, no log is kept by default.
     window.get_by_label("nothing is logged");
@@ -307,20 +273,13 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     let server = Server::new(|seen, client| {
         let key = seen.header("authorization").unwrap_or_default();
         let body = format!("{{\"error\":{{\"message\":\"Incorrect API key provided: {key}\"}}}}");
-        client.send(&answer(
-            "401 Unauthorized",
-            "content-type: application/json\r\n",
-            &body,
-        ));
+        client.send(&answer("401 Unauthorized", "content-type: application/json\r\n", &body));
     });
     let mut window = window(&source, &["summarize"]);
     name_model(&mut window, &server.url(), "m");
     let log = log_into(&mut window, folder.path());
     click(&mut window, "Continue…");
-    assert!(
-        server.received().is_empty(),
-        "nothing is sent before consent"
-    );
+    assert!(server.received().is_empty(), "nothing is sent before consent");
     click(&mut window, &format!("Send to {}", server.address));
     window.get_by_label("Nothing was written");
     let shown = texts(&window).concat();
@@ -330,23 +289,16 @@ fn a_rejected_key_is_reported_but_never_shown_or_logged() {
     );
     assert!(!shown.contains(KEY), "{shown}");
     let logged = fs::read_to_string(&log).expect("the question was logged");
-    assert!(
-        logged.contains("does not accept the key") && !logged.contains(KEY),
-        "{logged}"
-    );
+    assert!(logged.contains("does not accept the key") && !logged.contains(KEY), "{logged}");
     assert_eq!(files(folder.path()).len(), 2, "no export");
     let sent = server.received();
-    assert!(sent.iter().any(|seen| {
-        seen.header("authorization")
-            .is_some_and(|h| h.contains(KEY))
-    }));
+    assert!(
+        sent.iter().any(|seen| { seen.header("authorization").is_some_and(|h| h.contains(KEY)) })
+    );
     // The form is unchanged; the log of that name exists now.
     click(&mut window, "Continue…");
     let shown = texts(&window).concat();
-    assert!(
-        shown.contains("the log: ") && shown.contains("never overwritten"),
-        "{shown}"
-    );
+    assert!(shown.contains("the log: ") && shown.contains("never overwritten"), "{shown}");
 }
 
 #[test]
@@ -376,19 +328,11 @@ fn invalid_limits_block_the_export() {
     let field = (Role::TextInput, "Total time limit");
     type_into(&mut window, field, "soon");
     let shown = texts(&window).concat();
-    assert!(
-        shown.contains("enter seconds or a time such as 5 min"),
-        "{shown}"
-    );
+    assert!(shown.contains("enter seconds or a time such as 5 min"), "{shown}");
     let button = window.get_by_label("Continue…");
     assert!(button.accesskit_node().is_disabled());
     type_into(&mut window, field, "5 min");
-    assert!(
-        !window
-            .get_by_label("Continue…")
-            .accesskit_node()
-            .is_disabled()
-    );
+    assert!(!window.get_by_label("Continue…").accesskit_node().is_disabled());
 }
 
 #[test]
@@ -405,11 +349,7 @@ fn replaying_a_log_gives_the_same_bytes() {
     let asked = server.received().len();
     click(&mut window, "Another export");
     click(&mut window, "A log");
-    type_into(
-        &mut window,
-        (Role::TextInput, "log"),
-        &log.to_string_lossy(),
-    );
+    type_into(&mut window, (Role::TextInput, "log"), &log.to_string_lossy());
     click(&mut window, "Export");
     window.get_by_label("Written to");
     assert_eq!(server.received().len(), asked, "no request is sent again");
@@ -431,15 +371,8 @@ fn an_invalid_log_is_reported_by_name() {
     click(&mut window, "A log");
     click(&mut window, "Export");
     let shown = texts(&window).concat();
-    assert!(
-        shown.contains("choose the log of an earlier run"),
-        "{shown}"
-    );
-    let none = folder
-        .path()
-        .join(MANY_RESULTS)
-        .to_string_lossy()
-        .into_owned();
+    assert!(shown.contains("choose the log of an earlier run"), "{shown}");
+    let none = folder.path().join(MANY_RESULTS).to_string_lossy().into_owned();
     type_into(&mut window, (Role::TextInput, "log"), &none);
     click(&mut window, "Review summaries");
     let shown = texts(&window).concat();
@@ -464,10 +397,7 @@ fn is_in_own_process(test: &str) -> bool {
         .expect("it starts again");
     let shown = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && shown.contains("1 passed"),
-        "{shown}{errors}"
-    );
+    assert!(output.status.success() && shown.contains("1 passed"), "{shown}{errors}");
     false
 }
 
@@ -488,12 +418,7 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     // Codex has no folder here.
     let shown = texts(&window).concat();
     assert!(shown.contains("run Codex once"), "{shown}");
-    assert!(
-        window
-            .get_by_label("Write into Codex")
-            .accesskit_node()
-            .is_disabled()
-    );
+    assert!(window.get_by_label("Write into Codex").accesskit_node().is_disabled());
     click(&mut window, "Back");
     fs::create_dir(&store).expect("a new folder");
     click(&mut window, "Continue…");
@@ -501,22 +426,14 @@ fn a_session_is_added_to_a_store_only_after_confirmation() {
     let shown = texts(&window).concat();
     let sessions = store.join("sessions").to_string_lossy().into_owned();
     assert!(shown.contains(&sessions), "{shown}");
-    assert_eq!(
-        files(&store).len(),
-        0,
-        "nothing is written before the consent"
-    );
+    assert_eq!(files(&store).len(), 0, "nothing is written before the consent");
     click(&mut window, "Write into Codex");
     window.get_by_label("Resume with");
     let shown = texts(&window).concat();
     assert!(shown.contains("codex resume "), "{shown}");
     assert_eq!(files(&store), ["sessions"]);
     assert_eq!(read(folder.path(), MANY_RESULTS), before);
-    assert_eq!(
-        files(folder.path()),
-        [MANY_RESULTS],
-        "nothing beside the source"
-    );
+    assert_eq!(files(folder.path()), [MANY_RESULTS], "nothing beside the source");
 }
 
 #[test]
@@ -544,12 +461,10 @@ fn a_log_is_deleted_only_after_confirmation() {
         plimsoll::app::theme::apply(ui.ctx());
         let mut commands = plimsoll::app::command::Commands::default();
         run_logs::dialog::show(ui, &listed.borrow(), true, &mut commands);
-        received
-            .borrow_mut()
-            .extend(commands.into_iter().filter_map(|command| match command {
-                plimsoll::app::command::Command::RunLogs(command) => Some(command),
-                _ => None,
-            }));
+        received.borrow_mut().extend(commands.into_iter().filter_map(|command| match command {
+            plimsoll::app::command::Command::RunLogs(command) => Some(command),
+            _ => None,
+        }));
     });
     window.run_ok();
     let press = |window: &mut Harness<'_, ()>, label: &str| {
@@ -559,24 +474,15 @@ fn a_log_is_deleted_only_after_confirmation() {
         command.expect("a command was sent")
     };
     let command = press(&mut window, "Delete the log of a");
-    assert_eq!(
-        command,
-        RunLogsCommand::ConfirmDeletion(Some(Deletion::One(1)))
-    );
+    assert_eq!(command, RunLogsCommand::ConfirmDeletion(Some(Deletion::One(1))));
     logs.borrow_mut().deletion = Some(Deletion::One(1));
     window.run_steps(2);
-    assert_eq!(
-        press(&mut window, "Keep"),
-        RunLogsCommand::ConfirmDeletion(None)
-    );
+    assert_eq!(press(&mut window, "Keep"), RunLogsCommand::ConfirmDeletion(None));
     assert_eq!(press(&mut window, "Delete"), RunLogsCommand::Delete);
     logs.borrow_mut().deletion = None;
     window.run_steps(2);
     let command = press(&mut window, "Use the log of b");
-    assert_eq!(
-        command,
-        RunLogsCommand::Replay(folder.path().join("b.jsonl"))
-    );
+    assert_eq!(command, RunLogsCommand::Replay(folder.path().join("b.jsonl")));
     assert_eq!(
         press(&mut window, "Delete all…"),
         RunLogsCommand::ConfirmDeletion(Some(Deletion::All))
@@ -585,11 +491,7 @@ fn a_log_is_deleted_only_after_confirmation() {
     window.run_steps(2);
     window.get_by_label_contains("Permanently delete 2 logs");
     assert_eq!(press(&mut window, "Delete all"), RunLogsCommand::Delete);
-    assert_eq!(
-        files(folder.path()).len(),
-        2,
-        "the dialog only sends commands"
-    );
+    assert_eq!(files(folder.path()).len(), 2, "the dialog only sends commands");
 }
 
 #[test]
@@ -608,9 +510,6 @@ fn enter_exports_when_the_dialog_opens_and_in_its_text_field() {
         }
         window.key_press(egui::Key::Enter);
         window.run_ok();
-        assert!(
-            files(folder.path()).len() > before,
-            "in the field: {is_typing}"
-        );
+        assert!(files(folder.path()).len() > before, "in the field: {is_typing}");
     }
 }

@@ -37,9 +37,7 @@ fn recorded_compactions_are_events_and_the_focused_lane_filters() {
     assert!(n_with(&window, RECORDED) >= 1);
     click(&mut window, RECORDED);
     assert!(
-        texts(&window)
-            .iter()
-            .any(|text| text == "Recorded · call 35"),
+        texts(&window).iter().any(|text| text == "Recorded · call 35"),
         "the event in full: {:?}",
         texts(&window)
     );
@@ -66,11 +64,7 @@ fn an_export_that_a_provider_rejects_is_not_shown_as_valid() {
     click(&mut window, "Compact now, regardless of the trigger");
     window.get_by_label("Export").click();
     window.run_ok();
-    assert!(
-        n_with(&window, "providers reject this") == 1,
-        "{:?}",
-        texts(&window)
-    );
+    assert!(n_with(&window, "providers reject this") == 1, "{:?}", texts(&window));
     assert_eq!(n_with(&window, "⚠"), 1);
     assert!(n_with(&window, "✔") >= 7);
 }
@@ -93,9 +87,8 @@ impl Head {
 fn heads(texts: &[String]) -> Vec<Head> {
     let mut heads: Vec<Head> = Vec::new();
     for (at, text) in texts.iter().enumerate() {
-        if let Some((_, spoken)) = text
-            .strip_prefix("Focus lane ")
-            .and_then(|rest| rest.split_once(": "))
+        if let Some((_, spoken)) =
+            text.strip_prefix("Focus lane ").and_then(|rest| rest.split_once(": "))
         {
             let mut parts = spoken.split(", ");
             let name = parts.next().unwrap_or_default().to_owned();
@@ -105,11 +98,7 @@ fn heads(texts: &[String]) -> Vec<Head> {
                 let value = value.split(" (").next().unwrap_or(value);
                 Some((label.to_owned(), value.to_owned()))
             });
-            heads.push(Head {
-                name,
-                figures: figures.collect(),
-                now: String::new(),
-            });
+            heads.push(Head { name, figures: figures.collect(), now: String::new() });
         } else if let Some(head) = heads.last_mut()
             && head.now.is_empty()
             && text.starts_with("call ")
@@ -168,10 +157,7 @@ fn lane_figures(window: &Window) -> LaneFigures {
     let figures = |outcome: &Outcome| {
         [
             outcome.peak().map(|peak| peak.tokens.0),
-            outcome
-                .peak()
-                .and_then(|peak| peak.call)
-                .map(|call| call as u64 + 1),
+            outcome.peak().and_then(|peak| peak.call).map(|call| call as u64 + 1),
             Some(outcome.end.0),
             Some(outcome.tokens_sent().0),
             Some(outcome.overflows as u64),
@@ -180,8 +166,7 @@ fn lane_figures(window: &Window) -> LaneFigures {
         ]
     };
     let all = recorded.chain(lanes);
-    all.map(|(name, outcome)| (name, figures(outcome)))
-        .collect()
+    all.map(|(name, outcome)| (name, figures(outcome))).collect()
 }
 
 /// Returns the figures of these lanes as `replay` prints them.
@@ -226,20 +211,13 @@ fn same_as_printed(file: &Path) {
     let verdict = texts_with(&window, "Peaked at ");
     let is_same =
         |text: &String| text.contains(&format!("({peak})")) || text.contains(&format!("(≈{peak})"));
-    assert!(
-        verdict.iter().any(is_same),
-        "{}: {verdict:?}",
-        file.display()
-    );
+    assert!(verdict.iter().any(is_same), "{}: {verdict:?}", file.display());
 }
 
 #[test]
 fn the_window_shows_the_figures_of_the_command_line() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
-    for file in std::fs::read_dir(folder)
-        .expect("the samples are there")
-        .flatten()
-    {
+    for file in std::fs::read_dir(folder).expect("the samples are there").flatten() {
         same_as_printed(&file.path());
     }
 }
@@ -254,8 +232,7 @@ fn the_window_shows_the_figures_of_the_command_line_for_real_sessions() {
     let folders = std::fs::read_dir(folder).expect("a folder").flatten();
     let folders = folders.filter_map(|entry| std::fs::read_dir(entry.path()).ok());
     let is_small = |file: &std::fs::DirEntry| {
-        file.metadata()
-            .is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES)
+        file.metadata().is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES)
     };
     for file in folders.flatten().flatten().filter(is_small) {
         let here = tempfile::tempdir().expect("a temporary folder");
@@ -296,15 +273,10 @@ fn same_figures(file: &str, window: &mut Window) -> String {
     let verdict = all.iter().find(is_verdict).expect("a verdict").clone();
     for lane in &lanes {
         let (peak, now) = (lane.figure("peak"), &lane.now);
-        assert!(
-            tokens(peak) >= tokens(now),
-            "{file}: peak {peak}, now {now}"
-        );
+        assert!(tokens(peak) >= tokens(now), "{file}: peak {peak}, now {now}");
     }
     let error = |text: &str| text.replace(['\u{2009}', ' '], "");
-    let chip = all
-        .iter()
-        .find_map(|text| text.strip_prefix("calibrated ±"));
+    let chip = all.iter().find_map(|text| text.strip_prefix("calibrated ±"));
     let said = between(&verdict, "Token counts are calibrated to within ", " %.");
     let said = said.map(|said| format!("{}%", error(said)));
     assert_eq!(chip.map(error), said, "{file}");
@@ -320,11 +292,7 @@ fn same_costs(file: &str, window: &mut Window, lanes: &[Head]) {
     let all = texts(window);
     // The lanes' costs are modelled: they are compared with the recorded run by the same model, in a row of its own.
     let has_base = all.iter().any(|text| text == "vs modelled");
-    let head = if has_base {
-        "vs modelled"
-    } else {
-        "vs recorded"
-    };
+    let head = if has_base { "vs modelled" } else { "vs recorded" };
     let recorded = &row(&all, head, "Recorded")[1];
     let is_reported = !recorded.contains(['≈', '–']);
     assert_eq!(is_reported, has_base, "{file}: {recorded}");
@@ -342,12 +310,7 @@ fn same_costs(file: &str, window: &mut Window, lanes: &[Head]) {
         if shown[1] != "–" {
             let difference = dollars(&shown[1]) - dollars(recorded);
             let told = dollars(&shown[2]);
-            assert!(
-                (told - difference).abs() < 1e-6,
-                "{file}: {} {}",
-                lane.name,
-                shown[2]
-            );
+            assert!((told - difference).abs() < 1e-6, "{file}: {} {}", lane.name, shown[2]);
         }
     }
 }
@@ -377,10 +340,7 @@ fn same_events(file: &str, window: &mut Window, lanes: &[Head], verdict: &str) {
         window.key_press(key);
         window.run_ok();
         let all = texts(window);
-        let rows = all
-            .iter()
-            .position(|text| text == "why")
-            .map_or(&[][..], |at| &all[at..]);
+        let rows = all.iter().position(|text| text == "why").map_or(&[][..], |at| &all[at..]);
         let end = rows.iter().position(|text| text == "Resize panel");
         let rows = &rows[..end.unwrap_or(rows.len())];
         let first = rows.iter().position(|text| text == name);
@@ -389,28 +349,17 @@ fn same_events(file: &str, window: &mut Window, lanes: &[Head], verdict: &str) {
     };
     for (key, lane) in [Key::Num1, Key::Num2, Key::Num3].into_iter().zip(lanes) {
         let (call, n) = listed(key, &lane.name);
-        assert_eq!(
-            n.to_string(),
-            lane.figure("compactions"),
-            "{file}: {}",
-            lane.name
-        );
-        if let Some(crossed) = between(
-            verdict,
-            &format!("Crossed the trigger of {} ", lane.name),
-            ".",
-        ) {
+        assert_eq!(n.to_string(), lane.figure("compactions"), "{file}: {}", lane.name);
+        if let Some(crossed) =
+            between(verdict, &format!("Crossed the trigger of {} ", lane.name), ".")
+        {
             let said = between(crossed, "call ", ":").map(str::to_owned);
             assert_eq!(said, call, "{file}: {verdict}");
         }
     }
     let recorded = between(verdict, ". ", " recorded").and_then(|said| said.rsplit(' ').nth(1));
     let n = recorded.unwrap_or("0");
-    assert_eq!(
-        listed(Key::Num0, "Recorded").1.to_string(),
-        n,
-        "{file}: {verdict}"
-    );
+    assert_eq!(listed(Key::Num0, "Recorded").1.to_string(), n, "{file}: {verdict}");
 }
 
 /// Compares the contexts in the list of calls with those of the lanes.
@@ -426,19 +375,9 @@ fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
         let shown = &row(&all, "Sort by context", "1")[1];
         let shown = shown.replace(',', "").parse().expect("a number");
         let heads = heads(&all);
-        let now = heads
-            .iter()
-            .find(|head| head.name == lane.name)
-            .expect("the lane")
-            .now
-            .as_str();
+        let now = heads.iter().find(|head| head.name == lane.name).expect("the lane").now.as_str();
         let now = now.trim_start_matches('≈');
-        assert_eq!(
-            plimsoll::units::Tokens(shown).short(),
-            now,
-            "{file}: {}",
-            lane.name
-        );
+        assert_eq!(plimsoll::units::Tokens(shown).short(), now, "{file}: {}", lane.name);
     }
 }
 
@@ -446,22 +385,13 @@ fn same_contexts(file: &str, window: &mut Window, lanes: &[Head]) {
 fn chips_select_a_lane_and_a_new_strategy_can_be_undone() {
     let mut window = large(sample(MANY_RESULTS));
     let names = |window: &Window| -> Vec<String> {
-        heads(&texts(window))
-            .into_iter()
-            .map(|head| head.name)
-            .collect()
+        heads(&texts(window)).into_iter().map(|head| head.name).collect()
     };
     window.get_by_label("Editing: Truncate");
     click(&mut window, "Prune");
     window.get_by_label("Editing: Prune");
-    assert_eq!(
-        names(&window),
-        ["Truncate", "Prune", "Summarize"],
-        "no lane was replaced"
-    );
-    window
-        .get_by_role_and_label(Role::ComboBox, "strategy")
-        .click();
+    assert_eq!(names(&window), ["Truncate", "Prune", "Summarize"], "no lane was replaced");
+    window.get_by_role_and_label(Role::ComboBox, "strategy").click();
     window.run_ok();
     window.get_by_label("No management").click();
     window.run_ok();

@@ -42,10 +42,7 @@ fn emphasized(window: &Window) -> Option<(Rect, bool)> {
         let section = sections.find(|section| section.format.background == accent)?;
         let before = &text.galley.job.text[..section.byte_range.start.0];
         let at = CCursor::new(before.chars().count());
-        let place = text
-            .galley
-            .pos_from_cursor(at)
-            .translate(text.pos.to_vec2());
+        let place = text.galley.pos_from_cursor(at).translate(text.pos.to_vec2());
         Some((place, shape.clip_rect.contains(place.center())))
     })
 }
@@ -131,11 +128,7 @@ fn the_tab_key_completes_keys_and_values() {
     let mut window = window();
     typed(&mut window, "kin");
     let query = |window: &Window| field(window).accesskit_node().value().unwrap_or_default();
-    for (text, completed) in [
-        ("", "kind:"),
-        ("res", "kind:result"),
-        (" to", "kind:result tool:"),
-    ] {
+    for (text, completed) in [("", "kind:"), ("res", "kind:result"), (" to", "kind:result tool:")] {
         field(&window).type_text(text);
         window.run_ok();
         press(&mut window, Modifiers::NONE, Key::Tab);

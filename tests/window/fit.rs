@@ -37,10 +37,8 @@ fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
             add_lane(&mut window);
         }
         let drawer = window.get_by_role_and_label(Role::Tab, "Messages").rect();
-        let heads: Vec<Rect> = window
-            .get_all_by_label_contains("Focus lane ")
-            .map(|head| head.rect())
-            .collect();
+        let heads: Vec<Rect> =
+            window.get_all_by_label_contains("Focus lane ").map(|head| head.rect()).collect();
         assert_eq!(heads.len(), lanes);
         let mut tops = Vec::new();
         for label in FIGURES {
@@ -56,10 +54,7 @@ fn lane_heads_show_the_same_figures_at_every_width_on_one_row() {
             // At the same position in each lane.
             for (rect, head) in rects.iter().zip(&heads) {
                 let at = (rect.left() - head.left(), rect.top() - head.top());
-                let first = (
-                    rects[0].left() - heads[0].left(),
-                    rects[0].top() - heads[0].top(),
-                );
+                let first = (rects[0].left() - heads[0].left(), rects[0].top() - heads[0].top());
                 assert!((at.0 - first.0).abs() < 1.0 && (at.1 - first.1).abs() < 1.0);
                 assert!(rect.bottom() + 14.0 < drawer.top(), "{label} at {size:?}");
             }
@@ -79,9 +74,7 @@ fn rows(window: &Window) -> Vec<Rect> {
     let edges = window.query_all_by_role_and_label(Role::Slider, "Resize panel");
     // The edge between the lanes and the drawer.
     let edges = edges.map(|edge| edge.rect().center().y);
-    let edge = edges
-        .filter(|y| *y <= drawer.center().y)
-        .fold(0.0, f32::max);
+    let edge = edges.filter(|y| *y <= drawer.center().y).fold(0.0, f32::max);
     let options = window.get_all_by_role(Role::ListBoxOption);
     let rows = options.map(|row| row.rect());
     rows.filter(|row| row.bottom() <= edge).collect()

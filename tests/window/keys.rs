@@ -23,10 +23,7 @@ fn state(window: &Window) -> Vec<String> {
     let runs = runs(window);
     let heads = window.get_all_by_label_contains("Focus lane ");
     let mut all: Vec<String> = heads.filter_map(|n| n.accesskit_node().label()).collect();
-    all.push(format!(
-        "{:?} {:?}",
-        runs.config.manual_edits, runs.config.restarts
-    ));
+    all.push(format!("{:?} {:?}", runs.config.manual_edits, runs.config.restarts));
     let titles = window.query_all_by_label_contains("Message ");
     all.extend(titles.filter_map(|n| n.accesskit_node().value()));
     for label in ["timeline", "overview"] {
@@ -108,9 +105,7 @@ fn rings(window: &Window) -> Vec<Rect> {
 /// Returns the panel at a position. Panels are listed in the order of keyboard focus.
 fn panel(window: &Window, at: Pos2) -> &'static str {
     let heads = window.get_all_by_label_contains("Focus lane ");
-    let lanes_begin = heads
-        .map(|head| head.rect().top())
-        .fold(f32::INFINITY, f32::min);
+    let lanes_begin = heads.map(|head| head.rect().top()).fold(f32::INFINITY, f32::min);
     let tab = window.get_by_role_and_label(Role::Tab, "Messages");
     let settings = window.get_by_label("Reset all").rect();
     let verdict = window.get_by_label_contains("Peaked at").rect();
@@ -151,10 +146,7 @@ fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
             let is_ringed =
                 |ring: &Rect| ring.contains_rect(rect) && ring.width() < rect.width() + 8.0;
             let rings = rings(&window);
-            assert!(
-                rings.iter().any(is_ringed),
-                "{size:?} {label} {rect:?}: {rings:?}"
-            );
+            assert!(rings.iter().any(is_ringed), "{size:?} {label} {rect:?}: {rings:?}");
             let panel = panel(&window, rect.center());
             if panels.last() != Some(&panel) {
                 panels.push(panel);
@@ -163,16 +155,8 @@ fn the_tab_key_visits_the_panels_in_order_with_a_visible_ring() {
         }
         let order = ["bar", "verdict", "timeline", "lanes", "drawer", "settings"];
         assert_eq!(panels, order, "{size:?} {stops:?}");
-        for stop in [
-            "compression_trigger",
-            "context_window",
-            "Copy as command",
-            "trigger",
-        ] {
-            assert!(
-                stops.iter().any(|label| label == stop),
-                "{stop} in {stops:?}"
-            );
+        for stop in ["compression_trigger", "context_window", "Copy as command", "trigger"] {
+            assert!(stops.iter().any(|label| label == stop), "{stop} in {stops:?}");
         }
         assert!(stops.len() > 50, "{stops:?}");
     }
@@ -208,12 +192,8 @@ fn escape_closes_one_thing_at_a_time_from_the_top() {
     assert!(has_filter(&window) && has_detail(&window));
     // The error of opening a file.
     paste(&mut window, "just some words");
-    let has_problem = |window: &Window| {
-        window
-            .query_all_by_label_contains("Pasted: ")
-            .next()
-            .is_some()
-    };
+    let has_problem =
+        |window: &Window| window.query_all_by_label_contains("Pasted: ").next().is_some();
     assert!(has_problem(&window));
     press(&mut window, Modifiers::NONE, Key::Escape);
     assert!(!has_problem(&window));
@@ -275,20 +255,12 @@ fn escape_cancels_a_drag_and_nothing_else() {
     assert_ne!(before, dragged);
     assert_eq!(before, after);
     // The drawer's edge.
-    let top = |window: &Window| {
-        window
-            .get_by_role_and_label(Role::Tab, "Messages")
-            .rect()
-            .top()
-    };
+    let top = |window: &Window| window.get_by_role_and_label(Role::Tab, "Messages").rect().top();
     let y = top(&window);
     let edges = window.query_all_by_label("Resize panel").map(|n| n.rect());
     let is_drawers =
         |edge: &Rect| edge.width() > edge.height() && (edge.center().y - y).abs() < 20.0;
-    let edge = edges
-        .into_iter()
-        .find(is_drawers)
-        .expect("the drawer's edge");
+    let edge = edges.into_iter().find(is_drawers).expect("the drawer's edge");
     let from = edge.center();
     let [before, dragged, after] = cancelled(&mut window, from, vec2(0.0, -90.0), top);
     assert!((before - dragged).abs() > 40.0);

@@ -43,12 +43,7 @@ fn selected(window: &Window) -> Vec<(Rect, String)> {
         node.role() == Role::ListBoxOption && node.toggled() == Some(egui::accesskit::Toggled::True)
     };
     let found = window.query_all(By::new().predicate(is_selected));
-    let line = |node: Node<'_>| {
-        (
-            node.rect(),
-            node.accesskit_node().label().unwrap_or_default(),
-        )
-    };
+    let line = |node: Node<'_>| (node.rect(), node.accesskit_node().label().unwrap_or_default());
     found.map(line).collect()
 }
 
@@ -120,10 +115,7 @@ fn go_to(window: &mut Window, number: usize) {
 fn fifty_selections_are_in_view_in_every_lane_each_time() {
     for name in [COMPACTED, MANY_RESULTS] {
         let mut window = window(name);
-        let n = window
-            .state()
-            .runs()
-            .map_or(0, |runs| runs.case.session.messages.len());
+        let n = window.state().runs().map_or(0, |runs| runs.case.session.messages.len());
         let mut dice = Dice(7);
         for nth in 0..50 {
             let way = dice.below(9);
@@ -182,9 +174,7 @@ fn the_selected_message_stays_in_view_when_the_table_is_sorted_or_filtered() {
     window.run_steps(2);
     let field = || (Role::TextInput, "Filter messages");
     let (role, label) = field();
-    window
-        .get_by_role_and_label(role, label)
-        .type_text("zzz-nowhere");
+    window.get_by_role_and_label(role, label).type_text("zzz-nowhere");
     window.run_steps(2);
     window.get_by_label("No message matches the filter.");
     window.key_press(Key::Escape);
@@ -237,16 +227,10 @@ fn the_selected_message_stays_in_view_when_panels_and_window_are_resized() {
     for by in [-140.0, 140.0, 120.0] {
         let top = drawer(&window);
         let all = edges(&window);
-        let edge = all
-            .iter()
-            .find(|edge| is_near(edge, top))
-            .expect("the drawer's edge");
+        let edge = all.iter().find(|edge| is_near(edge, top)).expect("the drawer's edge");
         let from = pos2(200.0, edge.center().y);
         drag(&mut window, from, from + vec2(0.0, by));
-        assert!(
-            (drawer(&window) - top).abs() > 40.0,
-            "the drawer was resized"
-        );
+        assert!((drawer(&window) - top).abs() > 40.0, "the drawer was resized");
         assert_in_view(&window, "the drawer is resized");
     }
     let top = drawer(&window);
@@ -298,7 +282,5 @@ fn lines(window: &Window) -> Vec<String> {
     let is_line =
         |node: &egui_kittest::kittest::AccessKitNode<'_>| node.role() == Role::ListBoxOption;
     let found = window.query_all(By::new().predicate(is_line));
-    found
-        .filter_map(|node| node.accesskit_node().label())
-        .collect()
+    found.filter_map(|node| node.accesskit_node().label()).collect()
 }

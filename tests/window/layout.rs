@@ -12,12 +12,7 @@ use plimsoll::app::theme;
 use plimsoll::app::view::Tab;
 use plimsoll::report::{VALIDITY, VALIDITY_SHORT};
 
-const SIZES: [[f32; 2]; 4] = [
-    [900.0, 560.0],
-    [1000.0, 650.0],
-    [1440.0, 900.0],
-    [1920.0, 1200.0],
-];
+const SIZES: [[f32; 2]; 4] = [[900.0, 560.0], [1000.0, 650.0], [1440.0, 900.0], [1920.0, 1200.0]];
 
 fn window(size: [f32; 2]) -> Window {
     sized(sample(MANY_RESULTS), Vec2::from(size))
@@ -39,10 +34,7 @@ fn tabs_keep_their_positions() {
         window.run_ok();
         let before = tabs(&window);
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
-        assert!(
-            before.iter().all(|rect| all.contains_rect(*rect)),
-            "{size:?}"
-        );
+        assert!(before.iter().all(|rect| all.contains_rect(*rect)), "{size:?}");
         window.get_by_label("Sweep");
         for tab in Tab::ALL {
             let name = tab.label();
@@ -57,16 +49,12 @@ fn tabs_keep_their_positions() {
 fn the_controls_of_a_tab_never_overlap_the_tabs() {
     for size in SIZES {
         let mut window = window(size);
-        for (name, control) in [
-            ("Insights", "Show insights: all"),
-            ("Messages", "Filter messages"),
-        ] {
+        for (name, control) in [("Insights", "Show insights: all"), ("Messages", "Filter messages")]
+        {
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_ok();
             let control = window.get_by_label(control).rect();
-            let over = Tab::ALL
-                .iter()
-                .find(|each| tab(&window, **each).intersects(control));
+            let over = Tab::ALL.iter().find(|each| tab(&window, **each).intersects(control));
             assert_eq!(over, None, "{size:?} {name}");
         }
     }
@@ -142,10 +130,7 @@ fn the_sheet_of_shortcuts_fits_into_a_small_window() {
     window.run_ok();
     for label in ["KEYBOARD", "Ctrl+O", "This sheet", "Close"] {
         let found: Vec<Rect> = window.get_all_by_label(label).map(|n| n.rect()).collect();
-        assert!(
-            found.iter().all(|rect| inside(SMALL).contains_rect(*rect)),
-            "{label} {found:?}"
-        );
+        assert!(found.iter().all(|rect| inside(SMALL).contains_rect(*rect)), "{label} {found:?}");
     }
 }
 
@@ -167,9 +152,7 @@ fn a_small_window_shows_three_messages_without_overlap() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_ok();
     let plot = window.get_by_label("settings that were tried").rect();
-    let lane = window
-        .get_by_role_and_label(Role::CheckBox, "Truncate")
-        .rect();
+    let lane = window.get_by_role_and_label(Role::CheckBox, "Truncate").rect();
     assert!(plot.right() < lane.left(), "{plot:?} {lane:?}");
     assert!(inside(SMALL).contains_rect(plot), "{plot:?}");
 }
@@ -189,19 +172,12 @@ fn the_tune_plot_uses_most_of_the_drawer_height() {
 fn a_lane_that_is_out_of_view_scrolls_into_view_when_it_is_focused() {
     let mut window = window(SMALL);
     add_lane(&mut window);
-    for (key, lane) in [
-        (Key::Num1, "lane 1"),
-        (Key::Num4, "lane 4"),
-        (Key::Num1, "lane 1"),
-    ] {
+    for (key, lane) in [(Key::Num1, "lane 1"), (Key::Num4, "lane 4"), (Key::Num1, "lane 1")] {
         window.key_press(key);
         window.run_ok();
         let settings = window.get_by_label("Copy as command").rect();
         let policy = window.get_by_label(&format!("Policy of {lane}")).rect();
-        assert!(
-            policy.left() >= 0.0 && policy.right() < settings.left(),
-            "{lane} {policy:?}"
-        );
+        assert!(policy.left() >= 0.0 && policy.right() < settings.left(), "{lane} {policy:?}");
     }
 }
 
@@ -224,15 +200,9 @@ fn the_tooltip_of_the_strip_below_the_plot_is_a_whole_sentence() {
     window.event(egui::Event::PointerMoved(strip.center()));
     window.run_ok();
     let tip = window.get_by_label_contains("Messages added at call");
-    let said = tip
-        .accesskit_node()
-        .value()
-        .or(tip.accesskit_node().label());
+    let said = tip.accesskit_node().value().or(tip.accesskit_node().label());
     let said = said.expect("a text");
-    assert!(
-        said.starts_with("Messages added at call ") && said.ends_with("”."),
-        "{said}"
-    );
+    assert!(said.starts_with("Messages added at call ") && said.ends_with("”."), "{said}");
 }
 
 #[test]
@@ -290,10 +260,7 @@ fn lost_facts_and_their_caveat_are_readable_in_a_small_window() {
 fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window() {
     let size = Vec2::new(640.0, 400.0);
     let five = ["truncate", "prune", "summarize", "codex", "cline"];
-    let options = Options {
-        size,
-        ..options(sample(MANY_RESULTS))
-    };
+    let options = Options { size, ..options(sample(MANY_RESULTS)) };
     let window = open(with_lanes(options, &five, &[]));
     let settings = window.get_by_label("Copy as command").rect();
     let baseline = window.get_by_label("Recorded baseline").rect();
@@ -310,10 +277,7 @@ fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window(
     for figure in window.get_all_by_label("cost") {
         let figure = figure.rect();
         let of = heads.iter().find(|head| head.intersects(figure));
-        assert!(
-            of.is_none_or(|head| figure.right() <= head.right() - 4.0),
-            "{figure}"
-        );
+        assert!(of.is_none_or(|head| figure.right() <= head.right() - 4.0), "{figure}");
     }
 }
 
@@ -321,10 +285,7 @@ fn lane_cards_are_whole_and_start_with_the_recorded_lane_in_the_smallest_window(
 fn narrow_lanes_show_the_state_of_three_messages() {
     let size = Vec2::new(1280.0, 720.0);
     let five = ["truncate", "prune", "summarize", "none", "none"];
-    let options = Options {
-        size,
-        ..options(sample(MANY_RESULTS))
-    };
+    let options = Options { size, ..options(sample(MANY_RESULTS)) };
     let window = open(with_lanes(options, &five, &[]));
     let rows = window.query_all_by_role(Role::ListBoxOption);
     let rows: Vec<Rect> = rows.map(|row| row.rect()).collect();

@@ -22,11 +22,7 @@ fn window(path: PathBuf) -> Window {
 
 /// Opens a window that works in the background, with one of several conversations.
 fn showing(path: PathBuf, conversation: usize) -> Window {
-    open(Options {
-        conversation,
-        work: WorkMode::AsNeeded,
-        ..options(path)
-    })
+    open(Options { conversation, work: WorkMode::AsNeeded, ..options(path) })
 }
 
 fn calls(window: &Window) -> usize {
@@ -62,11 +58,7 @@ fn a_growing_file_is_followed_and_the_window_becomes_idle() {
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(lines[200..600].concat().as_bytes()).unwrap();
     wait(&mut window, |window| calls(window) > before);
-    assert!(
-        becomes_idle(&mut window),
-        "{:?}",
-        window.ctx.repaint_causes()
-    );
+    assert!(becomes_idle(&mut window), "{:?}", window.ctx.repaint_causes());
 
     // Truncated and rewritten.
     fs::write(&path, lines[..100].concat()).unwrap();
@@ -75,9 +67,7 @@ fn a_growing_file_is_followed_and_the_window_becomes_idle() {
     // An incomplete record keeps the session.
     fs::write(&path, &lines[0][..20]).unwrap();
     let cut = calls(&window);
-    wait(&mut window, |window| {
-        window.query_by_label("unread").is_some()
-    });
+    wait(&mut window, |window| window.query_by_label("unread").is_some());
     assert_eq!(calls(&window), cut);
 }
 
@@ -88,21 +78,15 @@ fn the_shown_conversation_stays_when_its_number_changes() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude_code");
     fs::copy(fixtures.join("branches.jsonl"), &path).unwrap();
     let mut window = showing(path.clone(), 1);
-    wait(&mut window, |window| {
-        window.query_by_label("branch, 2 of 2 ⏷").is_some()
-    });
+    wait(&mut window, |window| window.query_by_label("branch, 2 of 2 ⏷").is_some());
     assert_eq!(calls(&window), 4);
     // A new sub-agent is listed before branches.
     let text = fs::read_to_string(fixtures.join("sub-agents.jsonl")).unwrap();
-    let agent = text
-        .lines()
-        .filter(|line| line.contains("\"isSidechain\": true"));
+    let agent = text.lines().filter(|line| line.contains("\"isSidechain\": true"));
     let lines: Vec<String> = agent.map(|line| format!("{line}\n")).collect();
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(lines.concat().as_bytes()).unwrap();
-    wait(&mut window, |window| {
-        window.query_by_label("branch, 4 of 4 ⏷").is_some()
-    });
+    wait(&mut window, |window| window.query_by_label("branch, 4 of 4 ⏷").is_some());
     assert_eq!(calls(&window), 4);
 }
 
@@ -115,9 +99,7 @@ fn a_deleted_file_is_reported_and_its_session_stays() {
     wait(&mut window, |window| calls(window) > 0);
     let before = calls(&window);
     fs::remove_file(&path).unwrap();
-    wait(&mut window, |window| {
-        window.query_by_label("missing").is_some()
-    });
+    wait(&mut window, |window| window.query_by_label("missing").is_some());
     assert_eq!(calls(&window), before);
     fs::write(&path, lines[..300].concat()).unwrap();
     wait(&mut window, |window| calls(window) > before);

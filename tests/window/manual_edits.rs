@@ -17,11 +17,7 @@ use std::sync::Arc;
 
 /// Opens a window that is large enough to show a summary next to the messages it replaces.
 fn window(path: PathBuf, marks: Option<RequestedMarks>) -> Window {
-    open(Options {
-        size: Vec2::new(2200.0, 1800.0),
-        marks,
-        ..options(path)
-    })
+    open(Options { size: Vec2::new(2200.0, 1800.0), marks, ..options(path) })
 }
 
 /// Marks for a session of any size.
@@ -59,14 +55,8 @@ fn edits(window: &Window) -> Vec<usize> {
 fn kept_by_all(window: &Window) -> usize {
     let runs = runs(window);
     let n_messages = runs.case.session.messages.len();
-    let is_kept = |m: &usize| {
-        statuses(window, *m)
-            .iter()
-            .all(|fate| *fate == MessageStatus::Kept)
-    };
-    (0..n_messages)
-        .rfind(is_kept)
-        .expect("some message is kept")
+    let is_kept = |m: &usize| statuses(window, *m).iter().all(|fate| *fate == MessageStatus::Kept);
+    (0..n_messages).rfind(is_kept).expect("some message is kept")
 }
 
 #[test]
@@ -79,10 +69,7 @@ fn a_key_drops_the_selected_message_in_every_lane_and_restores_it() {
     assert_eq!(edits(&window), [1, 1, 1]);
     assert_eq!(statuses(&window, message), [MessageStatus::Dropped; 3]);
     window.get_by_label("Manual edits: 1 dropped");
-    assert!(
-        !texts_with(&window, "Dropped manually.").is_empty(),
-        "its row says so"
-    );
+    assert!(!texts_with(&window, "Dropped manually.").is_empty(), "its row says so");
     press(&mut window, Modifiers::NONE, Key::X);
     assert!(marks(&window).is_empty());
     assert_eq!(statuses(&window, message), [MessageStatus::Kept; 3]);
@@ -156,12 +143,11 @@ fn ineffective_marks_are_reported_as_warnings() {
     press(&mut window, Modifiers::NONE, Key::X);
     let runs = runs(&window);
     let warning = "message 1 is not dropped manually: instructions stay";
-    assert!(runs.lanes.iter().all(|lane| {
-        lane.outcome
-            .warnings
+    assert!(
+        runs.lanes
             .iter()
-            .any(|w| w.to_string() == warning)
-    }));
+            .all(|lane| { lane.outcome.warnings.iter().any(|w| w.to_string() == warning) })
+    );
     assert!(!texts_with(&window, "Marked as dropped, but not applied in Truncate.").is_empty());
     window.get_by_label("Manual edits: 1 dropped").click();
     window.run_ok();
@@ -174,17 +160,10 @@ fn ineffective_marks_are_reported_as_warnings() {
 
 #[test]
 fn marks_of_the_command_line_apply_to_the_first_session_only() {
-    let asked = ManualEdits {
-        pinned: vec![4],
-        cleared: vec![9],
-        dropped: vec![9, 20],
-    };
+    let asked = ManualEdits { pinned: vec![4], cleared: vec![9], dropped: vec![9, 20] };
     let mut window = window(sample(MANY_RESULTS), requested(asked));
     let made = marks(&window);
-    assert_eq!(
-        (&*made.pinned, &*made.cleared, &*made.dropped),
-        (&[4][..], &[][..], &[9, 20][..])
-    );
+    assert_eq!((&*made.pinned, &*made.cleared, &*made.dropped), (&[4][..], &[][..], &[9, 20][..]));
     let path = sample("handoff.json");
     drop_file(&mut window, path);
     assert!(marks(&window).is_empty(), "marks belong to their session");
@@ -212,15 +191,9 @@ fn an_export_lists_and_applies_manual_edits() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
     let manifest = read("many-tool-results-managed-1.manifest.json").expect("it was written");
     let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("it is JSON");
-    assert_eq!(
-        manifest["manual_edits"]["dropped"],
-        serde_json::json!([message + 1])
-    );
+    assert_eq!(manifest["manual_edits"]["dropped"], serde_json::json!([message + 1]));
     let removed = read("many-tool-results-managed-1.removed.jsonl").expect("it was written");
-    assert!(
-        removed.contains("manually"),
-        "the sidecar has what was dropped"
-    );
+    assert!(removed.contains("manually"), "the sidecar has what was dropped");
     assert!(text.len() > 3, "the message says something: {text}");
 }
 
@@ -229,21 +202,11 @@ fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = runs(&window);
     let n_messages = runs.case.session.messages.len();
-    let prune = runs
-        .labels
-        .iter()
-        .position(|l| l == "Prune")
-        .expect("a lane");
+    let prune = runs.labels.iter().position(|l| l == "Prune").expect("a lane");
     let fates_of = |lane: usize| runs.lanes[lane].outcome.context.statuses(n_messages);
-    let cleared = fates_of(prune)
-        .iter()
-        .position(|(fate, _)| *fate == MessageStatus::Cleared);
+    let cleared = fates_of(prune).iter().position(|(fate, _)| *fate == MessageStatus::Cleared);
     let cleared = cleared.expect("pruning clears results");
-    press(
-        &mut window,
-        Modifiers::NONE,
-        [Key::Num1, Key::Num2, Key::Num3][prune],
-    );
+    press(&mut window, Modifiers::NONE, [Key::Num1, Key::Num2, Key::Num3][prune]);
     go_to(&mut window, cleared + 1);
     window.get_by_label("Changes").click();
     window.run_ok();
@@ -260,19 +223,11 @@ fn a_cleared_message_is_shown_next_to_the_original_in_each_lane() {
 fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     let mut window = window(sample(MANY_RESULTS), None);
     let runs = runs(&window);
-    let lane = runs
-        .labels
-        .iter()
-        .position(|l| l == "Summarize")
-        .expect("a lane");
+    let lane = runs.labels.iter().position(|l| l == "Summarize").expect("a lane");
     let context = &runs.lanes[lane].outcome.context;
     let (written, _) = context.written().next().expect("it summarized");
     let first = written.covers[0].start as usize;
-    press(
-        &mut window,
-        Modifiers::NONE,
-        [Key::Num1, Key::Num2, Key::Num3][lane],
-    );
+    press(&mut window, Modifiers::NONE, [Key::Num1, Key::Num2, Key::Num3][lane]);
     go_to(&mut window, first + 1);
     window.get_by_label("Changes").click();
     window.run_ok();
@@ -285,9 +240,7 @@ fn a_summary_is_shown_next_to_the_messages_it_replaces() {
     window.run_ok();
     window.get_by_label("Written by Summarize");
     window.get_by_label_contains("original: ");
-    window
-        .get_by_label(&format!("message {}", first + 1))
-        .click();
+    window.get_by_label(&format!("message {}", first + 1)).click();
     window.run_ok();
     window.get_by_label(&format!("Message {}", first + 1));
 }
@@ -342,15 +295,8 @@ fn an_unchanged_message_has_no_changes() {
 
 #[test]
 fn the_copied_command_contains_the_marks() {
-    let asked = ManualEdits {
-        pinned: vec![2],
-        cleared: vec![30],
-        dropped: vec![40, 41, 42],
-    };
+    let asked = ManualEdits { pinned: vec![2], cleared: vec![30], dropped: vec![40, 41, 42] };
     let mut window = window(sample(MANY_RESULTS), requested(asked));
     let copied = copied(&mut window, "Copy as command");
-    assert!(
-        copied.contains(" --pin 3 --clear 31 --drop 41-43"),
-        "{copied}"
-    );
+    assert!(copied.contains(" --pin 3 --clear 31 --drop 41-43"), "{copied}");
 }

@@ -32,11 +32,7 @@ const KEY: &str = "sk-never-written-0123456789";
 fn form(folder: &Path, policies: &[&str], server: &Server, work: WorkMode) -> Window {
     let path = folder.join("talk.json");
     fs::write(&path, metrics_session(80)).expect("it is written");
-    let options = Options {
-        work,
-        window: Some(Tokens(4_000)),
-        ..options(path)
-    };
+    let options = Options { work, window: Some(Tokens(4_000)), ..options(path) };
     let options = with_lanes(options, policies, &[("output_reserve", 0.0)]);
     form_of(open(options), server)
 }
@@ -52,9 +48,7 @@ fn form_of(mut window: Window, server: &Server) -> Window {
     type_into(&mut window, (Role::TextInput, "model"), "reader");
     type_into(&mut window, (Role::PasswordInput, "key"), KEY);
     for number in ["probes", "summaries"] {
-        window
-            .get_by_role_and_label(Role::SpinButton, number)
-            .set_value_accesskit(1.0);
+        window.get_by_role_and_label(Role::SpinButton, number).set_value_accesskit(1.0);
         window.run_steps(2);
     }
     window
@@ -63,9 +57,7 @@ fn form_of(mut window: Window, server: &Server) -> Window {
 /// Runs frames until a text is shown, and until its layout is settled.
 #[track_caller]
 fn wait_for(window: &mut Window, text: &str) {
-    wait(window, |window| {
-        window.query_all_by_label_contains(text).next().is_some()
-    });
+    wait(window, |window| window.query_all_by_label_contains(text).next().is_some());
     window.run_ok();
 }
 
@@ -134,10 +126,7 @@ fn a_model_measures_what_each_lane_retained_after_consent() {
     click(&mut window, "Continue…");
     window.get_by_label_contains("a difference of ");
     window.get_by_label_contains("summary requests, about ");
-    assert!(
-        server.received().is_empty(),
-        "nothing is sent before consent"
-    );
+    assert!(server.received().is_empty(), "nothing is sent before consent");
     click(&mut window, &format!("Send to {}", server.address));
     let expected = from_log(&window, &log);
     assert_eq!(expected.report.requests.not_sent, 0);
@@ -230,9 +219,7 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     let send = format!("Send to {}", server.address);
     wait_for(&mut window, &send);
     click(&mut window, &send);
-    wait(&mut window, |_| {
-        questions(&server) == ANSWERED + OUTSTANDING
-    });
+    wait(&mut window, |_| questions(&server) == ANSWERED + OUTSTANDING);
     click(&mut window, "Stop");
     wait_for(&mut window, "Measure again");
     for _ in 0..OUTSTANDING {
@@ -248,9 +235,7 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     assert_eq!(counts.answered, ANSWERED);
     let planned = counts.planned();
     assert!(planned > ANSWERED + OUTSTANDING, "{counts:?}");
-    window.get_by_label(&format!(
-        "Stopped: {ANSWERED} of {planned} questions answered."
-    ));
+    window.get_by_label(&format!("Stopped: {ANSWERED} of {planned} questions answered."));
     let probes = stopped.report.probes.as_ref().expect("tier 1");
     window.get_by_label(&format!(
         "{} of {} right",
@@ -273,25 +258,10 @@ fn stop_ends_outstanding_requests_scores_the_answers_and_the_log_continues_to_th
     assert_eq!((counts.answered, counts.planned()), (planned, planned));
     assert!(fs::read(&log).expect("the log").starts_with(&logged));
     let all = questions(&server);
-    assert_eq!(
-        all,
-        planned + OUTSTANDING,
-        "answered questions are not sent again"
-    );
-    let resumed = evaluate(
-        &window,
-        &mut EvaluationLog::open(&copy).expect("a log"),
-        Some(&server),
-    );
-    assert_eq!(
-        (&resumed.report, resumed.stopped),
-        (&continued.report, None)
-    );
-    let whole = evaluate(
-        &window,
-        &mut EvaluationLog::new(&model(&server), None),
-        Some(&server),
-    );
+    assert_eq!(all, planned + OUTSTANDING, "answered questions are not sent again");
+    let resumed = evaluate(&window, &mut EvaluationLog::open(&copy).expect("a log"), Some(&server));
+    assert_eq!((&resumed.report, resumed.stopped), (&continued.report, None));
+    let whole = evaluate(&window, &mut EvaluationLog::new(&model(&server), None), Some(&server));
     assert_eq!(whole.report, continued.report, "as without a stop");
 }
 
@@ -311,9 +281,7 @@ fn questions_about_the_recorded_compactions_can_be_left_out() {
     // Tokens of a price are rounded.
     let sends = texts_with(&window, "with this conversation");
     assert!(
-        sends
-            .iter()
-            .all(|text| text.contains("k tokens") || text.contains("M tokens")),
+        sends.iter().all(|text| text.contains("k tokens") || text.contains("M tokens")),
         "{sends:?}"
     );
 }

@@ -35,9 +35,7 @@ fn a_trigger_that_is_not_met_offers_to_compact_anyway() {
     let (folder, mut window) = window(COMPACTED);
     window.key_press_modifiers(Modifiers::COMMAND, Key::E);
     window.run_ok();
-    window
-        .get_by_label_contains("Compact now: the last recorded context")
-        .click();
+    window.get_by_label_contains("Compact now: the last recorded context").click();
     window.run_ok();
     click(&mut window, "Export");
     window.get_by_label_contains("is not met");

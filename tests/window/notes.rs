@@ -39,9 +39,7 @@ fn a_note_is_written_undone_and_listed_in_reports() {
     open_menu(&mut window);
     click(&mut window, "Add note…");
     assert!(says(&window, "Note on message 1"));
-    window
-        .get_by_role_and_label(Role::TextInput, "Note")
-        .type_text(NOTE);
+    window.get_by_role_and_label(Role::TextInput, "Note").type_text(NOTE);
     window.run_ok();
     click(&mut window, "Save");
     let shown = format!("Note: {NOTE}");

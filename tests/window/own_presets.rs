@@ -13,10 +13,7 @@ use plimsoll::exec::OwnPresets;
 fn window(own_presets: OwnPresets, lane: Option<&str>) -> Harness<'static, App> {
     let size = Vec2::new(1440.0, 1000.0);
     let lane = lane.and_then(|name| {
-        let found = own_presets
-            .all()
-            .into_iter()
-            .find(|own| own.name() == Some(name))?;
+        let found = own_presets.all().into_iter().find(|own| own.name() == Some(name))?;
         let (word, policy) = (name.to_owned(), found.policy.ok()?);
         let values = policy.defaults();
         Some((LaneOption { word, policy }, values))
@@ -30,11 +27,8 @@ fn window(own_presets: OwnPresets, lane: Option<&str>) -> Harness<'static, App> 
         ..Options::default()
     };
     let lanes: Vec<_> = lane.into_iter().collect();
-    let options = if lanes.is_empty() {
-        options
-    } else {
-        options.compare(lanes).unwrap_or_default()
-    };
+    let options =
+        if lanes.is_empty() { options } else { options.compare(lanes).unwrap_or_default() };
     let harness = Harness::builder().with_size(size).allow_missing_glyphs();
     let mut window = harness.build_eframe(move |cc| App::new(&cc.egui_ctx, &options));
     window.run_steps(4);
@@ -60,16 +54,11 @@ fn a_preset_saved_in_the_window_is_used_and_available_later() {
     field.focus();
     shown.run_steps(2);
     shown.key_press_modifiers(egui::Modifiers::COMMAND, Key::A);
-    shown
-        .get_by_role_and_label(Role::TextInput, "Name")
-        .type_text("Short leash");
+    shown.get_by_role_and_label(Role::TextInput, "Name").type_text("Short leash");
     shown.run_steps(2);
     shown.get_by_label("Save").click();
     shown.run_steps(4);
-    assert_eq!(
-        first_lane(&shown),
-        Some(("short-leash".to_owned(), before.1))
-    );
+    assert_eq!(first_lane(&shown), Some(("short-leash".to_owned(), before.1)));
     let own = kept.all();
     let policy = own[0].policy.as_ref().unwrap();
     assert_eq!(policy.knob("keep_recent").map(|knob| knob.value), before.1);

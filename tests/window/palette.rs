@@ -47,11 +47,7 @@ fn a_preset_is_added_and_a_setting_is_changed() {
     run_in_palette(&mut window, "compare truncate");
     assert_eq!(runs(&window).lanes.len(), before + 1);
     let lane = runs(&window).lanes.last().expect("the new lane");
-    let knob = lane
-        .policy
-        .knobs
-        .iter()
-        .find(|knob| knob.choices.is_empty());
+    let knob = lane.policy.knobs.iter().find(|knob| knob.choices.is_empty());
     let knob = knob.expect("a setting").clone();
     let value = knob.range[0] + knob.step;
     assert_ne!(lane.knobs.get(&knob.name), Some(value));
@@ -106,10 +102,7 @@ fn keys_go_to_the_next_and_previous_compaction_and_overflow() {
     press(&mut window, Modifiers::NONE, Key::Home);
     let outcome = &runs(&window).recorded.outcome;
     let last = runs(&window).case.session.calls.len() - 1;
-    let removals = outcome
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed);
+    let removals = outcome.events.iter().filter(|e| e.effect == Effect::Removed);
     let mut calls: Vec<usize> = removals.map(|e| e.call.min(last) + 1).collect();
     calls.dedup();
     assert!(!calls.is_empty());

@@ -21,9 +21,8 @@ const CALLS: usize = 484;
 /// Generates samples: growth by kind, with a compaction at each of `falls`.
 fn lane(falls: &[usize], keep: f64, seed: u64) -> Vec<Sample> {
     let rates = [0.0, 0.0, 12.0, 38.0, 30.0, 45.0, 320.0, 9.0, 0.0, 0.0];
-    let mut by_kind = [
-        9_000.0, 5_000.0, 2_000.0, 2_500.0, 3_000.0, 3_500.0, 16_000.0, 0.0, 0.0, 0.0,
-    ];
+    let mut by_kind =
+        [9_000.0, 5_000.0, 2_000.0, 2_500.0, 3_000.0, 3_500.0, 16_000.0, 0.0, 0.0, 0.0];
     let mut noise = seed;
     (0..CALLS)
         .map(|call| {
@@ -68,10 +67,7 @@ fn at_call(call: usize, by_kind: [u32; Kind::ALL.len()]) -> Sample {
 }
 
 fn compaction(call: usize) -> CompactionFlag {
-    CompactionFlag {
-        call,
-        label: "recorded compaction 183k → 37k".to_owned(),
-    }
+    CompactionFlag { call, label: "recorded compaction 183k → 37k".to_owned() }
 }
 
 struct GeneratedSession {
@@ -96,11 +92,7 @@ impl GeneratedSession {
             .map(|(falls, keep)| lane(falls, keep, 7))
             .collect();
         let recorded = lane(&[247, 404], 0.12, 7);
-        let usage = recorded
-            .iter()
-            .step_by(2)
-            .map(|s| (s.call, s.tokens + Tokens(900)))
-            .collect();
+        let usage = recorded.iter().step_by(2).map(|s| (s.call, s.tokens + Tokens(900))).collect();
         Self {
             lanes,
             falls,
@@ -154,10 +146,7 @@ impl GeneratedSession {
             isolated: None,
             corner: 0.0,
             hover_text: &|_| {
-                vec![
-                    "+12,804 read main.ts".into(),
-                    "believed by policy: 107.6k (64 %)".into(),
-                ]
+                vec!["+12,804 read main.ts".into(), "believed by policy: 107.6k (64 %)".into()]
             },
             takes_keys: false,
         };
@@ -168,20 +157,11 @@ impl GeneratedSession {
 fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
     let palette = palette(ui);
     let bar = |margin: i8| {
-        Frame::new()
-            .fill(palette.panel)
-            .inner_margin(egui::Margin::symmetric(margin, 6))
+        Frame::new().fill(palette.panel).inner_margin(egui::Margin::symmetric(margin, 6))
     };
-    Panel::top("bar")
-        .frame(bar(14))
-        .show_separator_line(true)
-        .show(ui, top_bar);
+    Panel::top("bar").frame(bar(14)).show_separator_line(true).show(ui, top_bar);
     Panel::top("verdict")
-        .frame(
-            bar(14)
-                .inner_margin(egui::Margin::symmetric(14, 10))
-                .fill(palette.background),
-        )
+        .frame(bar(14).inner_margin(egui::Margin::symmetric(14, 10)).fill(palette.background))
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.label(RichText::new(
@@ -190,21 +170,15 @@ fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
             });
         });
     Panel::right("policy")
-        .exact_size(if ui.available_width() > 1300.0 {
-            292.0
-        } else {
-            280.0
-        })
+        .exact_size(if ui.available_width() > 1300.0 { 292.0 } else { 280.0 })
         .frame(bar(14).inner_margin(egui::Margin::symmetric(14, 16)))
         .show(ui, |ui| policy(ui, session));
-    Panel::bottom("messages")
-        .exact_size(140.0)
-        .frame(Frame::new().fill(palette.background))
-        .show(ui, |ui| {
-            Frame::new()
-                .fill(palette.panel)
-                .inner_margin(egui::Margin::symmetric(14, 0))
-                .show(ui, |ui| {
+    Panel::bottom("messages").exact_size(140.0).frame(Frame::new().fill(palette.background)).show(
+        ui,
+        |ui| {
+            Frame::new().fill(palette.panel).inner_margin(egui::Margin::symmetric(14, 0)).show(
+                ui,
+                |ui| {
                     ui.horizontal(|ui| {
                         tabs(
                             ui,
@@ -225,9 +199,11 @@ fn window(ui: &mut Ui, session: &mut GeneratedSession) -> TimelineResponse {
                             );
                         });
                     });
-                });
+                },
+            );
             hairline(ui);
-        });
+        },
+    );
     let left = ui.available_height();
     Panel::bottom("lanes")
         .exact_size(left * 0.44)
@@ -261,11 +237,7 @@ fn top_bar(ui: &mut Ui) {
                 ChipText::plain(" window"),
             ],
         );
-        chip(
-            ui,
-            Some(palette.ok),
-            &[ChipText::plain("calibrated "), ChipText::strong("± 2.4 %")],
-        );
+        chip(ui, Some(palette.ok), &[ChipText::plain("calibrated "), ChipText::strong("± 2.4 %")]);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             primary_button(ui, "Export…");
             secondary_button(ui, "Sweep", "Ctrl+R");
@@ -339,26 +311,8 @@ fn policy(ui: &mut Ui, session: &mut GeneratedSession) {
             "Keeping 40,000: about 0.4 re-reads, $0.0061 a compaction.",
             40_000.0,
         ),
-        knob(
-            "output_reserve",
-            32_000.0,
-            0.0..=100_000.0,
-            1000.0,
-            false,
-            "tok",
-            "",
-            32_000.0,
-        ),
-        knob(
-            "summary_max_tokens",
-            1024.0,
-            128.0..=8192.0,
-            64.0,
-            true,
-            "tok",
-            "",
-            1024.0,
-        ),
+        knob("output_reserve", 32_000.0, 0.0..=100_000.0, 1000.0, false, "tok", "", 32_000.0),
+        knob("summary_max_tokens", 1024.0, 128.0..=8192.0, 64.0, true, "tok", "", 1024.0),
         knob("cooldown", 2.0, 0.0..=10.0, 1.0, false, "calls", "", 2.0),
     ] {
         ui.add_space(space::M);
@@ -432,12 +386,8 @@ fn lanes(ui: &mut Ui) {
                             vec2(26.0, 17.0),
                             egui::Label::new(small(number.to_string()).color(palette.weak)),
                         );
-                        let kind = [
-                            Kind::User,
-                            Kind::ToolCall,
-                            Kind::ToolResult,
-                            Kind::Assistant,
-                        ][row % 4];
+                        let kind = [Kind::User, Kind::ToolCall, Kind::ToolResult, Kind::Assistant]
+                            [row % 4];
                         let status = statuses[i][row];
                         ui.add_sized(
                             vec2(56.0, 17.0),
@@ -461,9 +411,7 @@ fn picture(
     let mut stage = OffscreenWindow::new(size, 1.0, theme);
     let mut session = GeneratedSession::new();
     for frame in 0..4 {
-        let events = pointer
-            .filter(|_| frame == 1)
-            .map(egui::Event::PointerMoved);
+        let events = pointer.filter(|_| frame == 1).map(egui::Event::PointerMoved);
         stage.frame(events.into_iter().collect(), &mut |ui| {
             window(ui, &mut session);
         });
@@ -516,9 +464,7 @@ fn timeline_picture(
     }
     let image = stage.image();
     assert!(
-        image
-            .pixels()
-            .any(|pixel| pixel.0 == theme::of(theme == Theme::Dark).bad.to_array()),
+        image.pixels().any(|pixel| pixel.0 == theme::of(theme == Theme::Dark).bad.to_array()),
         "{name}"
     );
     if let Some(folder) = std::env::var_os("PLIMSOLL_PICTURES") {
@@ -535,12 +481,7 @@ fn wheel(at: egui::Pos2, lines: f32) -> Vec<Vec<egui::Event>> {
         modifiers: egui::Modifiers::NONE,
         source: egui::MouseWheelSource::Unknown,
     };
-    vec![
-        vec![egui::Event::PointerMoved(at)],
-        vec![scroll],
-        vec![],
-        vec![],
-    ]
+    vec![vec![egui::Event::PointerMoved(at)], vec![scroll], vec![], vec![]]
 }
 
 #[test]
@@ -548,31 +489,10 @@ fn the_timeline_is_drawn_zoomed_by_turns_and_for_unusual_sessions() {
     let session = GeneratedSession::new();
     let size = vec2(1000.0, 340.0);
     let at = egui::pos2(400.0, 200.0);
-    timeline_picture(
-        "t-zoomed.png",
-        size,
-        Theme::Dark,
-        &session,
-        Axis::Calls,
-        &wheel(at, 700.0),
-    );
-    timeline_picture(
-        "t-turns.png",
-        size,
-        Theme::Light,
-        &session,
-        Axis::Turns,
-        &[],
-    );
+    timeline_picture("t-zoomed.png", size, Theme::Dark, &session, Axis::Calls, &wheel(at, 700.0));
+    timeline_picture("t-turns.png", size, Theme::Light, &session, Axis::Turns, &[]);
     let held = [vec![egui::Event::PointerMoved(egui::pos2(960.0, 120.0))]];
-    timeline_picture(
-        "t-held.png",
-        size,
-        Theme::Dark,
-        &session,
-        Axis::Calls,
-        &held,
-    );
+    timeline_picture("t-held.png", size, Theme::Dark, &session, Axis::Calls, &held);
     let mut one = GeneratedSession::new();
     one.recorded.truncate(1);
     one.lanes.iter_mut().for_each(|lane| lane.truncate(1));
@@ -583,14 +503,7 @@ fn the_timeline_is_drawn_zoomed_by_turns_and_for_unusual_sessions() {
     timeline_picture("t-one.png", size, Theme::Light, &one, Axis::Calls, &[]);
     let mut many = GeneratedSession::new();
     many.compactions = (0..40).map(|i| compaction(i * 12 + 3)).collect();
-    timeline_picture(
-        "t-flags.png",
-        vec2(700.0, 240.0),
-        Theme::Dark,
-        &many,
-        Axis::Calls,
-        &[],
-    );
+    timeline_picture("t-flags.png", vec2(700.0, 240.0), Theme::Dark, &many, Axis::Calls, &[]);
 }
 
 type Harness<'a> = egui_kittest::Harness<'a, (GeneratedSession, Vec<TimelineResponse>)>;
@@ -621,26 +534,16 @@ fn thresholds_can_be_set_by_accessible_name() {
     harness.run_ok();
     let slider = |name| (egui::accesskit::Role::Slider, name);
     let (role, name) = slider("trigger");
-    harness
-        .get_by_role_and_label(role, name)
-        .set_value_accesskit(0.5);
+    harness.get_by_role_and_label(role, name).set_value_accesskit(0.5);
     harness.run_steps(2);
     assert_eq!(harness.state().0.trigger, Share(0.5));
     for (name, value) in [("usable", 150_000.0), ("window", 128_000.0)] {
-        harness
-            .get_by_role_and_label(role, name)
-            .set_value_accesskit(value);
+        harness.get_by_role_and_label(role, name).set_value_accesskit(value);
         harness.run_steps(2);
     }
     let all = &harness.state().1;
-    assert!(
-        all.iter()
-            .any(|response| response.output_reserve == Some(Tokens(50_000)))
-    );
-    assert!(
-        all.iter()
-            .any(|response| response.window == Some(Tokens(128_000)))
-    );
+    assert!(all.iter().any(|response| response.output_reserve == Some(Tokens(50_000))));
+    assert!(all.iter().any(|response| response.window == Some(Tokens(128_000))));
 }
 
 #[test]
@@ -648,10 +551,8 @@ fn dragging_the_trigger_follows_the_pointer() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = harness();
     harness.run_ok();
-    let from = harness
-        .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
-        .rect()
-        .center();
+    let from =
+        harness.get_by_role_and_label(egui::accesskit::Role::Slider, "trigger").rect().center();
     harness.drag_at(from);
     harness.run_steps(2);
     for y in [20.0, 40.0, 60.0] {
@@ -661,15 +562,9 @@ fn dragging_the_trigger_follows_the_pointer() {
     harness.drop_at(from + vec2(0.0, 60.0));
     harness.run_steps(2);
     let (session, _) = harness.state();
-    assert!(
-        session.trigger.0 < 0.6 && session.trigger.0 > 0.3,
-        "{:?}",
-        session.trigger
-    );
-    let landed = harness
-        .get_by_role_and_label(egui::accesskit::Role::Slider, "trigger")
-        .rect()
-        .center();
+    assert!(session.trigger.0 < 0.6 && session.trigger.0 > 0.3, "{:?}", session.trigger);
+    let landed =
+        harness.get_by_role_and_label(egui::accesskit::Role::Slider, "trigger").rect().center();
     assert!((landed.y - from.y - 60.0).abs() < 3.0, "{from} {landed}");
 }
 
@@ -770,11 +665,7 @@ fn the_primary_button_moves_the_plot_only_while_space_is_held() {
     let by = vec2(120.0, 0.0);
     drag(&mut harness, egui::PointerButton::Primary, from, by);
     assert_eq!(shown(&harness), zoomed);
-    assert_eq!(
-        harness.state().0.selected,
-        selected,
-        "a drag selects no call"
-    );
+    assert_eq!(harness.state().0.selected, selected, "a drag selects no call");
     harness.key_down(egui::Key::Space);
     drag(&mut harness, egui::PointerButton::Primary, from, by);
     harness.key_up(egui::Key::Space);
@@ -789,26 +680,16 @@ fn the_secondary_button_zooms_into_a_box_and_a_double_click_shows_everything() {
     let plot = harness.get_by_label("timeline").rect();
     let handle = |harness: &Harness<'_>| {
         let slider = (egui::accesskit::Role::Slider, "trigger");
-        harness
-            .get_by_role_and_label(slider.0, slider.1)
-            .rect()
-            .center()
-            .y
+        harness.get_by_role_and_label(slider.0, slider.1).rect().center().y
     };
     let height = handle(&harness);
     // A low box keeps the vertical axis.
-    let (from, by) = (
-        plot.lerp_inside(vec2(0.25, 0.5)),
-        vec2(plot.width() / 2.0, 4.0),
-    );
+    let (from, by) = (plot.lerp_inside(vec2(0.25, 0.5)), vec2(plot.width() / 2.0, 4.0));
     drag(&mut harness, egui::PointerButton::Secondary, from, by);
     let zoomed = shown(&harness);
     assert_eq!(zoomed, "calls 122 to 363");
     assert_eq!(handle(&harness), height);
-    let (from, by) = (
-        plot.lerp_inside(vec2(0.25, 0.1)),
-        vec2(plot.width() / 2.0, 120.0),
-    );
+    let (from, by) = (plot.lerp_inside(vec2(0.25, 0.1)), vec2(plot.width() / 2.0, 120.0));
     drag(&mut harness, egui::PointerButton::Secondary, from, by);
     assert_ne!(shown(&harness), zoomed);
     assert_ne!(handle(&harness), height);
@@ -937,10 +818,7 @@ fn a_value_out_of_range_is_clamped_with_a_message() {
     let mut harness = knob_harness();
     let before = type_in_field(&mut harness, "7");
     let during = type_in_field(&mut harness, "75 000 000 000");
-    assert!(
-        (before.width() - during.width()).abs() < 1.0,
-        "{before} {during}"
-    );
+    assert!((before.width() - during.width()).abs() < 1.0, "{before} {during}");
     harness.key_press(egui::Key::Enter);
     harness.run_steps(2);
     assert_eq!(*harness.state(), 1.0);
@@ -951,9 +829,7 @@ fn a_value_out_of_range_is_clamped_with_a_message() {
 fn a_clicked_rail_is_moved_by_the_arrows() {
     use egui_kittest::kittest::Queryable as _;
     let mut harness = knob_harness();
-    harness
-        .get_by_role_and_label(egui::accesskit::Role::Slider, "knob")
-        .click();
+    harness.get_by_role_and_label(egui::accesskit::Role::Slider, "knob").click();
     harness.run_ok();
     let clicked = *harness.state();
     harness.key_press(egui::Key::ArrowRight);

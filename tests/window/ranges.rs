@@ -19,9 +19,7 @@ fn window() -> Window {
 
 /// Returns the first text with this beginning.
 fn text(window: &Window, start: &str) -> Option<String> {
-    texts(window)
-        .into_iter()
-        .find(|text| text.starts_with(start))
+    texts(window).into_iter().find(|text| text.starts_with(start))
 }
 
 fn plot(window: &Window) -> Rect {
@@ -73,9 +71,7 @@ fn event_calls(window: &Window) -> Vec<usize> {
         .collect();
     let end = all[rows..].iter().position(|text| text == "Resize panel");
     let rows = &all[rows..end.map_or(all.len(), |end| rows + end)];
-    let calls = rows
-        .windows(2)
-        .filter(|pair| names.contains(&pair[1].as_str()));
+    let calls = rows.windows(2).filter(|pair| names.contains(&pair[1].as_str()));
     calls.filter_map(|pair| pair[0].parse().ok()).collect()
 }
 
@@ -180,24 +176,12 @@ fn two_calls_are_compared_in_every_lane() {
         assert_eq!(row[1], format!("{before} → {after}"), "{name}");
         let (n, tokens) = found.count(Change::Entered);
         assert!(n > 0, "{name}: calls added messages");
-        assert_eq!(
-            row[2],
-            format!("{n} · {}", wording::short(tokens)),
-            "{name}"
-        );
+        assert_eq!(row[2], format!("{n} · {}", wording::short(tokens)), "{name}");
         let prefix = wording::short(found.prefix);
-        assert!(
-            row[..8].contains(&prefix),
-            "{name}: {prefix} in {:?}",
-            &row[..8]
-        );
+        assert!(row[..8].contains(&prefix), "{name}: {prefix} in {:?}", &row[..8]);
         if let Some(MessageRef::Recorded(message)) = found.first_changed {
             let number = wording::number(message);
-            assert!(
-                row[..9].contains(&number),
-                "{name}: {number} in {:?}",
-                &row[..9]
-            );
+            assert!(row[..9].contains(&number), "{name}: {number} in {:?}", &row[..9]);
             is_any_cut = true;
         }
     }
@@ -218,10 +202,7 @@ fn lanes_show_their_differences_from_the_recorded_baseline() {
         &all[at.unwrap_or_else(|| panic!("no {start}"))..]
     };
     let figure = |head: &[String], label: &str| {
-        let at = head
-            .iter()
-            .position(|text| text == label)
-            .expect("a figure");
+        let at = head.iter().position(|text| text == label).expect("a figure");
         [head[at + 1].clone(), head[at + 2].clone()]
     };
     let baseline = head("Focus the recorded lane: ");
@@ -231,10 +212,7 @@ fn lanes_show_their_differences_from_the_recorded_baseline() {
     for (nth, lane) in runs.lanes.iter().enumerate() {
         let head = head(&format!("Focus lane {}: ", nth + 1));
         let difference = wording::difference(lane.sent, sent);
-        assert_eq!(
-            figure(head, "sent"),
-            [wording::short(lane.sent), difference]
-        );
+        assert_eq!(figure(head, "sent"), [wording::short(lane.sent), difference]);
         let difference = wording::difference(peak(lane), peak(&runs.recorded));
         assert_eq!(figure(head, "peak")[1], difference);
     }
@@ -271,10 +249,7 @@ fn a_click_on_a_flag_selects_the_compaction_and_its_summary() {
     window.run_ok();
     let timeline = window.get_by_label("timeline").accesskit_node().value();
     let call = format!("Call {} ", compaction.call + 1);
-    assert!(
-        timeline.is_some_and(|text| text.starts_with(&call)),
-        "{call}"
-    );
+    assert!(timeline.is_some_and(|text| text.starts_with(&call)), "{call}");
     let session = &runs(&window).case.session;
     let is_summary = |message: &&usize| {
         let message = &session.messages[**message];
@@ -308,10 +283,7 @@ fn every_table_is_copied_as_displayed() {
     let text = copied(&mut window, "Copy table as Markdown");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2 + 5, "{text}");
-    assert!(
-        lines[0].starts_with("| lane | cost | vs modelled |"),
-        "{text}"
-    );
+    assert!(lines[0].starts_with("| lane | cost | vs modelled |"), "{text}");
     assert!(lines[2].starts_with("| Recorded | $"), "{text}");
     secondary_click(&mut window, row);
     let text = copied(&mut window, "Copy this row");
@@ -361,8 +333,5 @@ fn figures_of_a_lane_are_copied() {
     secondary_click(&mut window, place);
     let text = copied(&mut window, "Copy all figures of this lane");
     let start = format!("sent: {} (", wording::short(sent));
-    assert!(
-        text.starts_with("Truncate\npeak: ") && text.contains(&start),
-        "{text}"
-    );
+    assert!(text.starts_with("Truncate\npeak: ") && text.contains(&start), "{text}");
 }

@@ -11,13 +11,7 @@ const FRAMES: usize = 8;
 
 /// Presses a key and releases it.
 fn press(key: Key, modifiers: Modifiers) -> Vec<Event> {
-    let event = |pressed| Event::Key {
-        key,
-        physical_key: None,
-        pressed,
-        repeat: false,
-        modifiers,
-    };
+    let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
     vec![event(true), event(false)]
 }
 

@@ -82,11 +82,7 @@ fn a_file_of_the_focused_lane_selects_its_message_and_the_first_call_without_it(
     tab(&mut window, "Evaluate");
     let (_, found) = &expected(&window)[1];
     let most = |best: RemovedFile, other: &RemovedFile| {
-        if other.extra > best.extra {
-            *other
-        } else {
-            best
-        }
+        if other.extra > best.extra { *other } else { best }
     };
     let first = found.removals[1..].iter().fold(found.removals[0], most);
     let (path, n_calls) = {

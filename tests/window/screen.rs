@@ -118,18 +118,12 @@ pub(crate) fn open(options: Options) -> Window {
 
 /// Opens a large window without a file.
 pub(crate) fn empty() -> Window {
-    open(Options {
-        paths: Vec::new(),
-        ..options(PathBuf::new())
-    })
+    open(Options { paths: Vec::new(), ..options(PathBuf::new()) })
 }
 
 /// Opens a window of this size with a file.
 pub(crate) fn sized(path: PathBuf, size: Vec2) -> Window {
-    open(Options {
-        size,
-        ..options(path)
-    })
+    open(Options { size, ..options(path) })
 }
 
 /// Opens a large window with a file.
@@ -214,10 +208,7 @@ pub(crate) fn run_in_palette(window: &mut Window, text: &str) {
 
 /// Opens a tab of the drawer.
 pub(crate) fn tab(window: &mut Window, name: &str) {
-    let center = window
-        .get_by_role_and_label(Role::Tab, name)
-        .rect()
-        .center();
+    let center = window.get_by_role_and_label(Role::Tab, name).rect().center();
     click_at(window, center);
 }
 
@@ -227,13 +218,7 @@ pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
         let modifiers_after = if pressed { modifiers } else { Modifiers::NONE };
         window.input_mut().events.extend([
             Event::ModifiersChanged(modifiers_after),
-            Event::Key {
-                key,
-                physical_key: None,
-                pressed,
-                repeat: false,
-                modifiers,
-            },
+            Event::Key { key, physical_key: None, pressed, repeat: false, modifiers },
         ]);
         window.step();
     }
@@ -242,12 +227,7 @@ pub(crate) fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
 
 /// Presses or releases a button of the mouse.
 pub(crate) fn button(window: &Window, pos: Pos2, button: PointerButton, pressed: bool) {
-    window.event(Event::PointerButton {
-        pos,
-        button,
-        pressed,
-        modifiers: Modifiers::NONE,
-    });
+    window.event(Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE });
 }
 
 /// Presses the primary button and moves the pointer, without releasing it.

@@ -28,11 +28,7 @@ fn listed() -> (TempDir, IndexFolder, Window) {
         fs::copy(sample(name), sessions.join(name)).expect("a copy");
     }
     let index = IndexFolder::in_folder(folder.path().join("index"));
-    let options = Options {
-        index: index.clone(),
-        size: vec2(1280.0, 720.0),
-        ..options(sessions)
-    };
+    let options = Options { index: index.clone(), size: vec2(1280.0, 720.0), ..options(sessions) };
     let window = open(options);
     (folder, index, window)
 }
@@ -183,10 +179,7 @@ fn highlighted(window: &Window) -> (usize, usize) {
         Some(before.chars().count() <= n_drawn - usize::from(galley.elided))
     });
     let shown: Vec<bool> = shown.collect();
-    (
-        shown.len(),
-        shown.iter().filter(|is_whole| **is_whole).count(),
-    )
+    (shown.len(), shown.iter().filter(|is_whole| **is_whole).count())
 }
 
 #[test]
@@ -218,10 +211,7 @@ fn a_hit_opens_in_a_new_tab_with_ctrl_and_the_list_stays() {
     let number = result.sessions[0].messages[0].hit.message + 1;
     let label = format!("Message {number}: ");
     let rows = window.query_all_by_label_contains(&label);
-    rows.into_iter()
-        .next()
-        .expect("a row")
-        .click_modifiers(Modifiers::COMMAND);
+    rows.into_iter().next().expect("a row").click_modifiers(Modifiers::COMMAND);
     window.run_ok();
     assert_eq!((tabs(&window).0.len(), tabs(&window).1), (2, Some(1)));
     window.get_by_label(&format!("Message {number}"));
@@ -230,10 +220,7 @@ fn a_hit_opens_in_a_new_tab_with_ctrl_and_the_list_stays() {
     press(&mut window, Modifiers::NONE, Key::Escape);
     press(&mut window, Modifiers::NONE, Key::Escape);
     let open = runs(&window).case.session.title.clone();
-    assert_eq!(
-        open, result.sessions[1].title,
-        "the session of the first tab stays"
-    );
+    assert_eq!(open, result.sessions[1].title, "the session of the first tab stays");
 }
 
 #[test]
@@ -247,10 +234,7 @@ fn results_of_another_query_are_not_shown_and_a_deleted_file_is_not_counted() {
     assert!(n_rows(&window) > 5);
     typed(&mut window, " kind:resul");
     window.get_by_label_contains("unknown kind `resul`");
-    assert_eq!(
-        (n_rows(&window), window.query_by_label(&found).is_some()),
-        (0, false)
-    );
+    assert_eq!((n_rows(&window), window.query_by_label(&found).is_some()), (0, false));
     typed(&mut window, "t");
     window.get_by_label("Press Enter to search.");
     assert_eq!(n_rows(&window), 0);

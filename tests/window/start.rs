@@ -31,19 +31,14 @@ impl Place {
     fn kept(&self) -> Vec<String> {
         let files = fs::read_dir(self.at("kept")).into_iter().flatten();
         let read = |path: PathBuf| fs::read_to_string(path).expect("readable");
-        files
-            .map(|file| read(file.expect("a file").path()))
-            .collect()
+        files.map(|file| read(file.expect("a file").path())).collect()
     }
 
     /// Starts a window with a file of the folder and further arguments.
     fn start(&self, name: &str, arguments: &[&str]) -> Window {
         let path = OsString::from(self.at(name));
         let others = arguments.iter().map(OsString::from);
-        screen::open(started_with(
-            [path].into_iter().chain(others),
-            &self.at("kept"),
-        ))
+        screen::open(started_with([path].into_iter().chain(others), &self.at("kept")))
     }
 }
 
@@ -88,14 +83,8 @@ fn lanes_settings_marks_and_notes_are_there_when_the_window_is_started_again() {
     work(&mut first);
     let (config, has_note) = state(&mut first);
     let edits = &config.manual_edits;
-    assert_eq!(
-        (&*edits.pinned, &*edits.cleared, &*edits.dropped),
-        (&[2][..], &[3][..], &[4][..])
-    );
-    assert_eq!(
-        (config.lanes.len(), config.restarts.len(), has_note),
-        (4, 1, true)
-    );
+    assert_eq!((&*edits.pinned, &*edits.cleared, &*edits.dropped), (&[2][..], &[3][..], &[4][..]));
+    assert_eq!((config.lanes.len(), config.restarts.len(), has_note), (4, 1, true));
     assert!(config.window.is_some() && config.lanes[1].own.is_some() && !config.knobs.is_empty());
     drop(first);
     assert_eq!(place.kept().len(), 1);
@@ -140,11 +129,7 @@ fn every_option_about_lanes_replaces_the_workspace_and_leaves_it_unchanged() {
     ] {
         let mut given = place.start(MANY_RESULTS, arguments);
         let (config, has_note) = state(&mut given);
-        assert_eq!(
-            (config.lanes.len(), has_note),
-            (n_lanes, false),
-            "{arguments:?}"
-        );
+        assert_eq!((config.lanes.len(), has_note), (n_lanes, false), "{arguments:?}");
         assert!(config.manual_edits.dropped.is_empty(), "{arguments:?}");
         click(&mut given, "Cost");
         drop(given);
@@ -173,9 +158,7 @@ const LETTERS: [(Modifiers, Key, &str); 6] = [
 
 fn value(window: &Window, field: &str) -> Option<String> {
     let mut fields = window.query_all_by_role_and_label(Role::TextInput, field);
-    fields
-        .next()
-        .and_then(|field| field.accesskit_node().value())
+    fields.next().and_then(|field| field.accesskit_node().value())
 }
 
 #[test]
@@ -196,11 +179,7 @@ fn keys_in_the_frame_of_a_key_that_opens_a_field_are_typed_into_the_field() {
         let zoomed = zoom(&window);
         let keys: Vec<_> = [opener].into_iter().chain(LETTERS).collect();
         press_at_once(&mut window, &keys);
-        assert_eq!(
-            value(&window, field).as_deref(),
-            Some("xpcrjw"),
-            "{opener:?}"
-        );
+        assert_eq!(value(&window, field).as_deref(), Some("xpcrjw"), "{opener:?}");
         if field != "Path" {
             assert_eq!(runs(&window).config, before, "{opener:?}");
             assert_eq!(zoom(&window), zoomed, "{opener:?}");
@@ -276,28 +255,17 @@ fn every_edit_by_one_letter_is_reported_and_its_notice_undoes_it() {
 fn a_new_file_starts_with_defaults_or_with_the_lanes_of_the_command_line() {
     let place = Place::new();
     let trigger = |window: &Window| runs(window).lanes[0].knobs.get("compression_trigger");
-    for (arguments, n_lanes, usual) in [
-        (&[][..], 3, 0.75),
-        (
-            &["--policy", "prune", "--set", "compression_trigger=0.5"],
-            1,
-            0.5,
-        ),
-    ] {
+    for (arguments, n_lanes, usual) in
+        [(&[][..], 3, 0.75), (&["--policy", "prune", "--set", "compression_trigger=0.5"], 1, 0.5)]
+    {
         let mut window = place.start(MANY_RESULTS, arguments);
         add_lane(&mut window);
         set_slider(&mut window, "compression_trigger", 0.30);
         drop_file(&mut window, sample("handoff.json"));
-        assert_eq!(
-            (runs(&window).lanes.len(), trigger(&window)),
-            (n_lanes, Some(usual))
-        );
+        assert_eq!((runs(&window).lanes.len(), trigger(&window)), (n_lanes, Some(usual)));
         press(&mut window, Modifiers::COMMAND, Key::T);
         drop_file(&mut window, place.at(MANY_RESULTS));
-        assert_eq!(
-            (runs(&window).lanes.len(), trigger(&window)),
-            (n_lanes + 1, Some(0.3))
-        );
+        assert_eq!((runs(&window).lanes.len(), trigger(&window)), (n_lanes + 1, Some(0.3)));
     }
 }
 
@@ -310,15 +278,10 @@ fn shared_settings_name_their_lanes_and_a_setting_shows_its_help_on_focus() {
     assert!(all > 3, "{all}");
     click(&mut window, "own settings");
     let rest = n_shared(&window);
-    assert!(
-        rest >= 1 && rest < all,
-        "{rest} of {all}: the context window stays shared"
-    );
+    assert!(rest >= 1 && rest < all, "{rest} of {all}: the context window stays shared");
     let help = "The newest messages to keep";
     assert!(!says(&window, help));
-    window
-        .get_by_role_and_label(Role::Slider, "keep_recent")
-        .focus();
+    window.get_by_role_and_label(Role::Slider, "keep_recent").focus();
     window.run_ok();
     assert!(says(&window, help));
 }
@@ -332,10 +295,7 @@ fn the_find_field_keeps_its_width_and_its_last_query() {
         field.rect()
     };
     let empty = field(&window);
-    press_at_once(
-        &mut window,
-        &[ctrl(Key::F), plain(Key::L, "ledger"), plain(Key::Enter, "")],
-    );
+    press_at_once(&mut window, &[ctrl(Key::F), plain(Key::L, "ledger"), plain(Key::Enter, "")]);
     assert_eq!(field(&window), empty);
     assert!(says(&window, "1 of "));
     press(&mut window, Modifiers::NONE, Key::Escape);
@@ -362,9 +322,7 @@ fn a_managed_conversation_opens_in_a_tab_and_names_its_source() {
     let written = managed.to_string_lossy();
     let source = place.at(MANY_RESULTS);
     let source = source.to_string_lossy();
-    let compact = [
-        "compact", &source, "--policy", "truncate", "--force", "-o", &written,
-    ];
+    let compact = ["compact", &source, "--policy", "truncate", "--force", "-o", &written];
     screen::plimsoll(Path::new("."), &compact);
     let window = place.start("managed.jsonl", &[]);
     assert!(says(&window, &format!("managed from {MANY_RESULTS}")));
@@ -376,10 +334,7 @@ fn the_first_screen_names_a_preset_that_works_and_one_click_adds_it() {
     let name = "giant-tool-result.json";
     fs::copy(sample(name), place.at(name)).expect("a copy");
     let mut window = place.start(name, &[]);
-    assert!(says(
-        &window,
-        "No lane keeps the context within the window; "
-    ));
+    assert!(says(&window, "No lane keeps the context within the window; "));
     let before = runs(&window).lanes.len();
     click(&mut window, "compare");
     let lanes = &runs(&window).lanes;

@@ -17,10 +17,7 @@ fn window(name: &str, policies: &[&str]) -> Window {
 }
 
 fn of_size(name: &str, policies: &[&str], size: Vec2) -> Window {
-    let options = Options {
-        size,
-        ..options(sample(name))
-    };
+    let options = Options { size, ..options(sample(name)) };
     open(with_lanes(options, policies, &[]))
 }
 
@@ -168,19 +165,14 @@ fn events_are_filtered_and_shown_term_by_term() {
     let lane = &self::runs(&window).lanes[0];
     let is_change = |effect: Effect| matches!(effect, Effect::Removed | Effect::Changed);
     let mut events = lane.outcome.events.iter();
-    let first = events
-        .find(|e| is_change(e.effect))
-        .expect("it changed something");
+    let first = events.find(|e| is_change(e.effect)).expect("it changed something");
     let (why, stage) = (events::text::why(first, &lane.outcome), first.stage.clone());
     let terms = first.cause.terms.clone();
     let row = window.get_all_by_label(&why).next().expect("its row");
     row.click();
     window.run_ok();
     window.get_by_label("RESULT");
-    assert!(
-        window.query_all_by_label(&stage).next().is_some(),
-        "{stage}"
-    );
+    assert!(window.query_all_by_label(&stage).next().is_some(), "{stage}");
     for (name, _) in terms {
         assert!(window.query_all_by_label(&name).next().is_some(), "{name}");
     }
@@ -237,26 +229,13 @@ fn settings_are_copied_in_the_configuration_format_of_the_system() {
 
 #[test]
 fn six_systems_in_a_small_window_keep_every_control() {
-    let policies = [
-        "baseagent",
-        "picoclaw-before",
-        "picoclaw",
-        "cowagent",
-        "truncate",
-        "prune",
-    ];
+    let policies = ["baseagent", "picoclaw-before", "picoclaw", "cowagent", "truncate", "prune"];
     let size = Vec2::new(1100.0, 700.0);
     let window = of_size(MANY_RESULTS, &policies, size);
     let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, size);
-    for name in [
-        "Copy as command",
-        "Copy config",
-        "Reset all",
-        "Events",
-        "Insights",
-        "Cost",
-        "About",
-    ] {
+    for name in
+        ["Copy as command", "Copy config", "Reset all", "Events", "Insights", "Cost", "About"]
+    {
         let rect = window.get_by_label(name).rect();
         assert!(screen.contains_rect(rect), "{name} at {rect:?}");
     }
@@ -267,10 +246,7 @@ fn provider_errors_are_set_from_the_menu_or_as_text() {
     let mut window = of_size(MANY_RESULTS, &["picoclaw"], Vec2::new(1440.0, 1800.0));
     click(&mut window, "Add an error at call 56");
     click(&mut window, "rate limit");
-    assert!(
-        window.query_by_label("Error text").is_none(),
-        "what was chosen closes the menu"
-    );
+    assert!(window.query_by_label("Error text").is_none(), "what was chosen closes the menu");
     window.get_by_label("Error at call 56: rate limit");
     click(&mut window, "Remove the error at call 56");
     assert!(window.query_by_label_contains("Error at call 56").is_none());

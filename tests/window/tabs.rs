@@ -16,10 +16,7 @@ const SECOND: &str = "slow-growth.jsonl";
 
 /// Opens the first session; the second one is listed under Recent.
 fn window() -> Window {
-    open(Options {
-        paths: vec![sample(FIRST), sample(SECOND)],
-        ..options(PathBuf::new())
-    })
+    open(Options { paths: vec![sample(FIRST), sample(SECOND)], ..options(PathBuf::new()) })
 }
 
 /// Returns the names of the tabs, and the index of the shown one.
@@ -59,10 +56,7 @@ fn a_new_tab_opens_another_session_beside_the_first() {
     let mut window = window();
     let first = calls(&window);
     press(&mut window, Modifiers::COMMAND, Key::T);
-    assert_eq!(
-        tabs(&window),
-        (vec![FIRST.into(), "New tab".into()], Some(1))
-    );
+    assert_eq!(tabs(&window), (vec![FIRST.into(), "New tab".into()], Some(1)));
     // An empty tab is used for the next session.
     press(&mut window, Modifiers::COMMAND, Key::T);
     assert_eq!(tabs(&window).0.len(), 2);
@@ -80,10 +74,7 @@ fn a_new_tab_opens_another_session_beside_the_first() {
         press(&mut window, modifiers, key);
         let after = tabs(&window).1;
         assert_ne!(before, after, "{key:?}");
-        assert_eq!(
-            calls(&window),
-            if after == Some(0) { first } else { second }
-        );
+        assert_eq!(calls(&window), if after == Some(0) { first } else { second });
     }
     click(&mut window, &format!("Session {FIRST}"));
     assert_eq!((tabs(&window).1, calls(&window)), (Some(0), first));
@@ -93,9 +84,7 @@ fn a_new_tab_opens_another_session_beside_the_first() {
 fn a_click_with_ctrl_or_the_middle_button_opens_a_tab() {
     let mut window = window();
     menu(&mut window, &["Recent"]);
-    window
-        .get_by_label(SECOND)
-        .click_modifiers(Modifiers::COMMAND);
+    window.get_by_label(SECOND).click_modifiers(Modifiers::COMMAND);
     window.run_ok();
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
 }
@@ -127,11 +116,7 @@ fn each_tab_keeps_its_lanes_settings_undo_selection_and_zoom() {
     assert_eq!(state(&window), changed);
     press(&mut window, Modifiers::COMMAND, Key::Z);
     assert_eq!(state(&window).0, other.0);
-    press(
-        &mut window,
-        Modifiers::COMMAND.plus(Modifiers::SHIFT),
-        Key::Z,
-    );
+    press(&mut window, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
     assert_eq!(state(&window).0, changed.0);
 }
 
@@ -146,10 +131,7 @@ fn a_session_that_is_open_in_a_tab_is_shown_instead_of_opened_twice() {
 
 #[test]
 fn a_session_that_a_hidden_tab_still_loads_is_not_loaded_twice() {
-    let mut window = open(Options {
-        work: WorkMode::AsNeeded,
-        ..options(sample(FIRST))
-    });
+    let mut window = open(Options { work: WorkMode::AsNeeded, ..options(sample(FIRST)) });
     press(&mut window, Modifiers::COMMAND, Key::T);
     assert_eq!(tabs(&window).0.len(), 2);
     // The tab receives its session once it is shown.
@@ -176,9 +158,7 @@ fn at_the_maximum_of_tabs_an_open_session_is_shown_by_ctrl_click() {
     assert!(says(&window, "At most 24 tabs can be open"));
     let recent = format!("{}.json", MAX - 3);
     menu(&mut window, &["Recent"]);
-    window
-        .get_by_label(&recent)
-        .click_modifiers(Modifiers::COMMAND);
+    window.get_by_label(&recent).click_modifiers(Modifiers::COMMAND);
     window.run_ok();
     let (names, shown) = tabs(&window);
     assert_eq!(shown.map(|shown| names[shown].clone()), Some(recent));
@@ -192,9 +172,7 @@ fn tabs_close_by_key_button_and_middle_button() {
     press(&mut window, Modifiers::COMMAND, Key::W);
     assert_eq!(tabs(&window), (vec![FIRST.into(), SECOND.into()], Some(1)));
     let name = format!("Session {FIRST}");
-    window
-        .get_by_label(&name)
-        .click_button(PointerButton::Middle);
+    window.get_by_label(&name).click_button(PointerButton::Middle);
     window.run_ok();
     // One session is left: there are no tabs.
     assert_eq!((tabs(&window).0.len(), calls(&window)), (0, second));
@@ -251,9 +229,7 @@ fn work_of_a_hidden_tab_goes_on() {
 fn after_a_wrong_path_typing_goes_on_without_the_error() {
     let mut window = window();
     press(&mut window, Modifiers::COMMAND, Key::T);
-    window
-        .get_by_role_and_label(Role::TextInput, "Path")
-        .focus();
+    window.get_by_role_and_label(Role::TextInput, "Path").focus();
     window.run_steps(2);
     let typed = |window: &mut Window, text: &str| {
         let path = window.get_by_role_and_label(Role::TextInput, "Path");
@@ -298,19 +274,11 @@ fn closed_tabs_are_reopened_the_last_one_first() {
     }
     assert!(window.state().runs().is_none());
     for _ in 0..2 {
-        press(
-            &mut window,
-            Modifiers::COMMAND.plus(Modifiers::SHIFT),
-            Key::T,
-        );
+        press(&mut window, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::T);
         window.run_ok();
     }
     assert_eq!(tabs(&window), both);
     // There is no other one.
-    press(
-        &mut window,
-        Modifiers::COMMAND.plus(Modifiers::SHIFT),
-        Key::T,
-    );
+    press(&mut window, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::T);
     assert_eq!(tabs(&window), both);
 }

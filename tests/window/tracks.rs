@@ -6,9 +6,7 @@ use egui_kittest::kittest::Queryable as _;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 const CHAT: &str =
@@ -21,15 +19,10 @@ fn a_sub_agent_is_chosen_from_the_list() {
     window.run_ok();
     window.get_by_label("MAIN CONVERSATION");
     window.get_by_label("SUB-AGENTS");
-    window
-        .get_by_role_and_label(Role::RadioButton, "4  Count the tests")
-        .click();
+    window.get_by_role_and_label(Role::RadioButton, "4  Count the tests").click();
     window.run_ok();
     window.get_by_label("sub-agent, 4 of 4 ⏷");
-    let runs = window
-        .state()
-        .runs()
-        .map(|runs| runs.case.session.calls.len());
+    let runs = window.state().runs().map(|runs| runs.case.session.calls.len());
     assert_eq!(runs, Some(2));
 }
 
@@ -38,9 +31,7 @@ fn a_branch_is_chosen_from_the_list() {
     let mut window = large(fixture("claude_code/branches.jsonl"));
     window.get_by_label("main, 1 of 2 ⏷").click();
     window.run_ok();
-    window
-        .get_by_role_and_label(Role::RadioButton, "2  Make it longer.")
-        .click();
+    window.get_by_role_and_label(Role::RadioButton, "2  Make it longer.").click();
     window.run_ok();
     window.get_by_label("branch, 2 of 2 ⏷");
 }
@@ -90,9 +81,7 @@ fn pasted_text_without_a_conversation_is_reported() {
 #[test]
 fn text_pasted_into_a_field_opens_nothing() {
     let mut window = empty();
-    window
-        .get_by_role_and_label(Role::TextInput, "Path")
-        .focus();
+    window.get_by_role_and_label(Role::TextInput, "Path").focus();
     window.run_steps(2);
     paste(&mut window, "/nowhere/at-all.jsonl");
     let path = window.get_by_role_and_label(Role::TextInput, "Path");
@@ -107,9 +96,7 @@ fn a_file_of_several_pasted_conversations_opens_each() {
     paste(&mut window, &format!("{line}\n{line}\n"));
     window.get_by_label("1 of 2 ⏷").click();
     window.run_ok();
-    window
-        .get_by_role_and_label(Role::RadioButton, "2  Pasted #2")
-        .click();
+    window.get_by_role_and_label(Role::RadioButton, "2  Pasted #2").click();
     window.run_ok();
     window.get_by_label("2 of 2 ⏷");
 }

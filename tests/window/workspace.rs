@@ -76,9 +76,7 @@ fn changed() -> Shown {
 
 fn shows_tab_cost(window: &Window) -> bool {
     // Without the tab Messages there is no jump field.
-    window
-        .query_by_role_and_label(Role::TextInput, "Go to message")
-        .is_none()
+    window.query_by_role_and_label(Role::TextInput, "Go to message").is_none()
 }
 
 #[test]
@@ -106,10 +104,7 @@ fn the_workspace_of_a_file_returns_when_it_is_opened_again() {
 #[test]
 fn a_window_saves_the_workspace_in_the_background_while_it_stays_open() {
     let place = Place::new();
-    let options = || Options {
-        work: WorkMode::AsNeeded,
-        ..place.options(SAMPLE)
-    };
+    let options = || Options { work: WorkMode::AsNeeded, ..place.options(SAMPLE) };
     let is_replayed = |window: &Window| window.state().runs().is_some();
     let mut first = screen::open(options());
     wait(&mut first, is_replayed);
@@ -194,10 +189,7 @@ fn a_damaged_or_newer_workspace_is_ignored_with_a_note() {
         fs::write(&path, &damaged).expect("writable");
         let window = place.open(SAMPLE);
         assert_eq!(shown(&window), untouched, "{note}");
-        assert!(
-            window.query_all_by_label_contains(note).next().is_some(),
-            "{note}"
-        );
+        assert!(window.query_all_by_label_contains(note).next().is_some(), "{note}");
     }
     let beyond = text.replacen("\"pinned\":[2]", "\"pinned\":[2,888888888]", 1);
     assert_ne!(beyond, text);
@@ -221,22 +213,14 @@ fn a_saved_workspace_opens_with_the_session_beside_it() {
     assert_eq!(shown(&other.open(name)), changed());
     assert!(shows_tab_cost(&other.open(name)));
 
-    fs::write(
-        other.at(SAMPLE),
-        "{\"role\":\"user\",\"content\":\"other\"}\n",
-    )
-    .expect("writable");
+    fs::write(other.at(SAMPLE), "{\"role\":\"user\",\"content\":\"other\"}\n").expect("writable");
     let differs = other.open(name);
     assert!(differs.state().runs().is_none());
-    let error = differs
-        .query_all_by_label_contains("another content")
-        .next();
+    let error = differs.query_all_by_label_contains("another content").next();
     assert!(error.is_some());
     fs::remove_file(other.at(SAMPLE)).expect("removable");
     let missing = other.open(name);
-    let error = missing
-        .query_all_by_label_contains("needs its session")
-        .next();
+    let error = missing.query_all_by_label_contains("needs its session").next();
     assert!(error.is_some());
 }
 
@@ -247,17 +231,10 @@ fn undo_survives_another_file() {
     let untouched = shown(&window);
     change(&mut window);
     let open = |window: &mut Window, label: &str| {
-        let level = if label == SAMPLE {
-            "Recent"
-        } else {
-            "Examples"
-        };
+        let level = if label == SAMPLE { "Recent" } else { "Examples" };
         menu(window, &[level, label]);
     };
-    open(
-        &mut window,
-        "Many medium tool results, which pruning is for",
-    );
+    open(&mut window, "Many medium tool results, which pruning is for");
     assert!(shown(&window).1.is_empty(), "another session has no marks");
     open(&mut window, SAMPLE);
     assert_eq!(shown(&window), changed());

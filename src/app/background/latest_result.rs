@@ -49,14 +49,7 @@ pub struct LatestResult<K, V: Send + Sync + 'static> {
 impl<K: Clone + PartialEq, V: Send + Sync + 'static> LatestResult<K, V> {
     /// Creates an empty result. `name` is the name of the thread.
     pub fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            have: None,
-            running: None,
-            cost: Duration::ZERO,
-            crashed: None,
-            generation: 0,
-        }
+        Self { name, have: None, running: None, cost: Duration::ZERO, crashed: None, generation: 0 }
     }
 
     /// Returns the current result, for any key.

@@ -45,11 +45,9 @@ pub(in crate::app) fn start_awaited<T: Send + 'static>(
     ctx: &egui::Context,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Background<T> {
-    spawn(name, ctx, || {
-        match rayon::ThreadPoolBuilder::new().build() {
-            Ok(pool) => pool.install(work),
-            Err(_) => work(),
-        }
+    spawn(name, ctx, || match rayon::ThreadPoolBuilder::new().build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
     })
 }
 

@@ -33,13 +33,8 @@ pub(in crate::app) enum Detail {
 }
 
 impl Detail {
-    const ALL: [Self; 5] = [
-        Self::WindowSource,
-        Self::FileFormat,
-        Self::ModelName,
-        Self::Calls,
-        Self::Minimum,
-    ];
+    const ALL: [Self; 5] =
+        [Self::WindowSource, Self::FileFormat, Self::ModelName, Self::Calls, Self::Minimum];
 }
 
 /// Shows the chips with as much detail as fits.
@@ -63,10 +58,8 @@ pub(super) fn show(
             conversation.clone(),
         ]
     };
-    let fitting = Detail::ALL
-        .into_iter()
-        .map(chips)
-        .find(|chips| width(ui, chips) <= ui.available_width());
+    let fitting =
+        Detail::ALL.into_iter().map(chips).find(|chips| width(ui, chips) <= ui.available_width());
     let [file, window, ..] = fitting.unwrap_or_else(|| chips(Detail::Minimum));
     let session = document.session();
     let hint = format!(
@@ -74,10 +67,7 @@ pub(super) fn show(
         safe_text::one_line(&session.title, 200),
         document.source_text()
     );
-    if widgets::chip(ui, None, &file)
-        .on_hover_text(safe_text::visible(&hint))
-        .clicked()
-    {
+    if widgets::chip(ui, None, &file).on_hover_text(safe_text::visible(&hint)).clicked() {
         commands.push(ShellCommand::ShowTab(Tab::Import));
     }
     if !conversation.is_empty() {
@@ -99,11 +89,7 @@ fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
         _ => 60,
     };
     let mut texts = vec![ChipText::strong(safe_text::one_line(name, longest))];
-    if let Some(source) = document
-        .managed_from
-        .as_ref()
-        .filter(|_| detail <= Detail::ModelName)
-    {
+    if let Some(source) = document.managed_from.as_ref().filter(|_| detail <= Detail::ModelName) {
         let source = safe_text::one_line(source, longest);
         texts.push(ChipText::plain(format!(" · managed from {source}")));
     }
@@ -122,9 +108,7 @@ fn file_texts(document: &Document, detail: Detail) -> Vec<ChipText> {
 fn width(ui: &Ui, chips: &[Vec<ChipText>]) -> f32 {
     let text = |part: &ChipText| {
         let font = part.style().resolve(ui.style());
-        let galley = ui
-            .painter()
-            .layout_no_wrap(part.text.clone(), font, palette(ui).text);
+        let galley = ui.painter().layout_no_wrap(part.text.clone(), font, palette(ui).text);
         galley.size().x
     };
     // The padding of the chip and the space to the next chip; one chip has a dot.

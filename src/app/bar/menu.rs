@@ -25,9 +25,8 @@ const MAX_ENTRIES: usize = 10;
 /// Shows the button that opens the menu.
 pub(super) fn show(ui: &mut Ui, input: &BarInput<'_>, commands: &mut Commands) {
     let button = ui.add(Button::new("☰").min_size(vec2(28.0, space::CONTROL)));
-    let button = button
-        .accessible_name("Menu")
-        .on_hover_text("Recent files, examples, theme, shortcuts");
+    let button =
+        button.accessible_name("Menu").on_hover_text("Recent files, examples, theme, shortcuts");
     Popup::menu(&button).show(|ui| {
         ui.set_min_width(WIDTH);
         source_items(ui, input, commands);

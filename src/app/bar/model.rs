@@ -18,9 +18,7 @@ use crate::units::Tokens;
 use egui::{DragValue, Popup, PopupCloseBehavior, Ui, vec2};
 
 /// Selectable context windows, in tokens.
-const WINDOWS: [u64; 7] = [
-    32_768, 128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000,
-];
+const WINDOWS: [u64; 7] = [32_768, 128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 /// Minimum and maximum context window that can be typed, in tokens.
 const RANGE: std::ops::RangeInclusive<u64> = 2_000..=10_000_000;
 
@@ -34,11 +32,7 @@ pub(super) fn texts(
     let windows = &runs.case.windows;
     let model = match &input.config.billing.price {
         PriceChoice::Model(name) => name,
-        _ => document
-            .session()
-            .models
-            .last()
-            .map_or("unknown model", |model| model),
+        _ => document.session().models.last().map_or("unknown model", |model| model),
     };
     let mut texts = Vec::new();
     if detail <= Detail::ModelName {
@@ -79,14 +73,12 @@ pub(super) fn show(
     }
     hint.push_str("\n\nClick to choose another window or model.");
     let chip = widgets::chip(ui, None, texts).on_hover_text(safe_text::visible(&hint));
-    Popup::menu(&chip)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| {
-            ui.set_width(model_menu::WIDTH);
-            window(ui, input, document, commands);
-            ui.add_space(space::S);
-            model(ui, input, document, commands);
-        });
+    Popup::menu(&chip).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
+        ui.set_width(model_menu::WIDTH);
+        window(ui, input, document, commands);
+        ui.add_space(space::S);
+        model(ui, input, document, commands);
+    });
 }
 
 /// Returns the names of the recorded models.
@@ -103,11 +95,8 @@ fn window(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut
     let known = &document.loaded.case.windows;
     let chosen = input.config.window;
     widgets::section(ui, "Context window");
-    let name = format!(
-        "{}, {}",
-        wording::tokens(known.largest()),
-        wording::window_source(known.source)
-    );
+    let name =
+        format!("{}, {}", wording::tokens(known.largest()), wording::window_source(known.source));
     if ui.radio(chosen.is_none(), name).clicked() {
         commands.push(SettingsCommand::SetWindow(None));
     }
@@ -143,19 +132,13 @@ fn window(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut
 fn model(ui: &mut Ui, input: &BarInput<'_>, document: &Document, commands: &mut Commands) {
     let billing = &input.config.billing;
     let mut choose = |price: PriceChoice, window: Option<Tokens>| {
-        let billing = BillingChoice {
-            price,
-            ..billing.clone()
-        };
+        let billing = BillingChoice { price, ..billing.clone() };
         commands.push(SettingsCommand::SetBilling(billing));
         commands.push(SettingsCommand::SetWindow(window));
     };
     widgets::section(ui, "Model");
     let is_recorded = billing.price == PriceChoice::Recorded;
-    let name = format!(
-        "As recorded: {}",
-        safe_text::one_line(&recorded(document), 40)
-    );
+    let name = format!("As recorded: {}", safe_text::one_line(&recorded(document), 40));
     if ui.radio(is_recorded, name).clicked() {
         choose(PriceChoice::Recorded, None);
     }

@@ -31,11 +31,7 @@ pub(in crate::app) fn show(
     panel.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
-            ui.label(
-                RichText::new("Plimsoll")
-                    .text_style(theme::strong())
-                    .size(14.0),
-            );
+            ui.label(RichText::new("Plimsoll").text_style(theme::strong()).size(14.0));
             if let Some(list) = input.list.filter(|list| !list.is_shown) {
                 back_button(ui, list, commands);
             }
@@ -46,9 +42,7 @@ pub(in crate::app) fn show(
             let row = ui.available_rect_before_wrap();
             let split = row.right() - before.unwrap_or(row.width() / 2.0);
             if let (Some(document), Some(runs)) = (input.document, runs) {
-                let left = row
-                    .with_max_x(split - space::M)
-                    .translate(vec2(space::XS, 0.0));
+                let left = row.with_max_x(split - space::M).translate(vec2(space::XS, 0.0));
                 ui.scope_builder(UiBuilder::new().max_rect(left), |ui| {
                     super::chips::show(ui, input, document, runs, commands);
                     if let Some(state) = input.live.filter(|_| ui.available_width() > 64.0) {
@@ -63,8 +57,7 @@ pub(in crate::app) fn show(
             });
             if before.is_none_or(|before| (before - taken.inner).abs() > 0.5) {
                 ui.data_mut(|data| data.insert_temp(id, taken.inner));
-                ui.ctx()
-                    .request_discard("the width of the buttons is known only after layout");
+                ui.ctx().request_discard("the width of the buttons is known only after layout");
             }
         });
     });
@@ -73,20 +66,13 @@ pub(in crate::app) fn show(
 /// Shows the button that returns to the list of sessions.
 fn back_button(ui: &mut Ui, list: &Sessions, commands: &mut Commands) {
     // In a narrow bar the file name needs the space.
-    let name = if ui.available_width() < NARROW {
-        "⏴"
-    } else {
-        "⏴ Sessions"
-    };
+    let name = if ui.available_width() < NARROW { "⏴" } else { "⏴ Sessions" };
     let button = widgets::secondary_button(ui, name, "").accessible_name("Back to the sessions");
     let listed = match &list.folder {
         Some(folder) => safe_text::one_line(&folder.display().to_string(), 80),
         None => "sessions on this machine".to_owned(),
     };
-    if button
-        .on_hover_text(format!("Back to the list of sessions: {listed}"))
-        .clicked()
-    {
+    if button.on_hover_text(format!("Back to the list of sessions: {listed}")).clicked() {
         commands.push(SessionsCommand::Back);
     }
 }
@@ -97,35 +83,16 @@ fn actions(ui: &mut Ui, input: &BarInput<'_>, is_ready: bool, commands: &mut Com
         let mut arrow = |is_enabled: bool, name: &str, sign: &str, keys: &str, command: Command| {
             let button = egui::Button::new(sign).min_size(vec2(28.0, space::CONTROL));
             let button = ui.add_enabled(is_enabled, button);
-            if button
-                .on_hover_text(format!("{name} ({keys})"))
-                .accessible_name(name)
-                .clicked()
-            {
+            if button.on_hover_text(format!("{name} ({keys})")).accessible_name(name).clicked() {
                 commands.push(command);
             }
         };
-        arrow(
-            input.can_undo,
-            "Undo",
-            "⟲",
-            "Ctrl+Z",
-            ShellCommand::Undo.into(),
-        );
-        arrow(
-            input.can_redo,
-            "Redo",
-            "⟳",
-            "Ctrl+Shift+Z",
-            ShellCommand::Redo.into(),
-        );
+        arrow(input.can_undo, "Undo", "⟲", "Ctrl+Z", ShellCommand::Undo.into());
+        arrow(input.can_redo, "Redo", "⟳", "Ctrl+Shift+Z", ShellCommand::Redo.into());
     }
     super::menu::show(ui, input, commands);
     let open = widgets::secondary_button(ui, "Open…", "Ctrl+O");
-    if open
-        .on_hover_text("Open a session file. You can also drop one on the window.")
-        .clicked()
-    {
+    if open.on_hover_text("Open a session file. You can also drop one on the window.").clicked() {
         commands.push(OpenCommand::ShowDialog);
     }
     if is_ready {

@@ -113,15 +113,8 @@ impl Changes {
             Some(state) => (&state.context, &state.events),
             None => (&run.outcome.context, &run.outcome.events),
         };
-        let inputs = ChangeInputs {
-            document,
-            runs,
-            rows,
-            lane,
-            context,
-            events,
-            is_whole: state.is_none(),
-        };
+        let inputs =
+            ChangeInputs { document, runs, rows, lane, context, events, is_whole: state.is_none() };
         match target {
             Target::Message(message) => inputs.message(message),
             Target::Written(place) => inputs.written(place),

@@ -173,11 +173,7 @@ fn compared(old: &[&str], new: &[&str]) -> Vec<Run> {
         for line in changes(&edit, (old, new), until) {
             match runs.last_mut() {
                 Some(run) if run.side == line.side => run.lines.push(line),
-                _ => runs.push(Run {
-                    side: line.side,
-                    lines: vec![line],
-                    n_unstored: 0,
-                }),
+                _ => runs.push(Run { side: line.side, lines: vec![line], n_unstored: 0 }),
             }
         }
     }
@@ -205,13 +201,7 @@ fn changes(edit: &DiffOp, (old, new): (&[&str], &[&str]), until: Instant) -> Vec
 
 /// Returns a line without changed words; the middle of a long line is omitted.
 pub(super) fn plain(side: Side, line: &str) -> DiffLine {
-    DiffLine {
-        side,
-        pieces: vec![DiffPiece {
-            text: without_middle(line),
-            is_changed: false,
-        }],
-    }
+    DiffLine { side, pieces: vec![DiffPiece { text: without_middle(line), is_changed: false }] }
 }
 
 impl Run {
@@ -241,11 +231,7 @@ impl Run {
         let more = self.n_unstored + folded.len().saturating_sub(MAX_FOLDED);
         folded.truncate(MAX_FOLDED);
         rows.extend(self.lines.into_iter().map(Row::Line));
-        rows.push(Row::Fold(Fold {
-            side: self.side,
-            lines: folded,
-            more,
-        }));
+        rows.push(Row::Fold(Fold { side: self.side, lines: folded, more }));
         rows.extend(last.into_iter().map(Row::Line));
     }
 }
@@ -263,11 +249,7 @@ mod tests {
                 Side::Added => '+',
             };
             let pieces = line.pieces.iter().map(|piece| {
-                if piece.is_changed {
-                    format!("[{}]", piece.text)
-                } else {
-                    piece.text.clone()
-                }
+                if piece.is_changed { format!("[{}]", piece.text) } else { piece.text.clone() }
             });
             format!("{sign}{}", pieces.collect::<String>())
         };
@@ -286,10 +268,7 @@ mod tests {
     #[test]
     fn changed_lines_are_paired_with_their_changed_words() {
         let diff = Diff::new("a\nthe red fox\nz", "a\nthe brown fox\nz");
-        assert_eq!(
-            formatted(&diff),
-            [" a", "-the [red] fox", "+the [brown] fox", " z"]
-        );
+        assert_eq!(formatted(&diff), [" a", "-the [red] fox", "+the [brown] fox", " z"]);
     }
 
     #[test]
@@ -314,10 +293,9 @@ mod tests {
         assert_eq!(&formatted[1..4], [" line 97", " line 98", " line 99"]);
         let removed = formatted.iter().filter(|row| row.starts_with('-')).count();
         assert_eq!(removed, BEGIN + END);
-        assert!(formatted.contains(&format!(
-            "Removed {MAX_FOLDED}+{}",
-            800 - BEGIN - END - MAX_FOLDED
-        )));
+        assert!(
+            formatted.contains(&format!("Removed {MAX_FOLDED}+{}", 800 - BEGIN - END - MAX_FOLDED))
+        );
         assert!(formatted.contains(&"+[cut]".to_owned()));
         assert_eq!(formatted[formatted.len() - 1], "Same 97+0");
     }
@@ -340,13 +318,7 @@ mod tests {
     fn large_differences_are_limited_and_state_the_limit() {
         let (old, new) = (numbered(0..30_000), numbered(50_000..90_000));
         let diff = Diff::new(&old, &new);
-        let left_out = |side, more| {
-            Row::Fold(Fold {
-                side,
-                lines: Vec::new(),
-                more,
-            })
-        };
+        let left_out = |side, more| Row::Fold(Fold { side, lines: Vec::new(), more });
         assert!(diff.rows.contains(&left_out(Side::Removed, 10_000)));
         assert!(diff.rows.contains(&left_out(Side::Added, 20_000)));
         let text = diff.notice.unwrap_or_default();

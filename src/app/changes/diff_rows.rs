@@ -20,17 +20,11 @@ const LINE: f32 = 16.0;
 pub(in crate::app) fn show(ui: &mut Ui, id: Id, rows: &[Row], page: usize) {
     let lines = lines(ui, id, rows, page);
     let guess = |_| LINE;
-    widgets::virtual_list(
-        ui,
-        id.with(page),
-        lines.len(),
-        guess,
-        |ui, nth| match lines[nth] {
-            Line::Plain(line) => show_line(ui, line),
-            Line::Fold { id, fold, is_open } => show_fold(ui, id, fold, is_open),
-            Line::More(n) => show_more(ui, n),
-        },
-    );
+    widgets::virtual_list(ui, id.with(page), lines.len(), guess, |ui, nth| match lines[nth] {
+        Line::Plain(line) => show_line(ui, line),
+        Line::Fold { id, fold, is_open } => show_fold(ui, id, fold, is_open),
+        Line::More(n) => show_more(ui, n),
+    });
 }
 
 /// A displayed line. An open fold is followed by its lines.
@@ -83,40 +77,25 @@ fn show_line(ui: &mut Ui, line: &DiffLine) {
         let (place, text) = ui.allocate_exact_size(vec2(SIGN, LINE), Sense::hover());
         text.accessible_name(name);
         let font = TextStyle::Monospace.resolve(ui.style());
-        ui.painter().text(
-            place.center(),
-            Align2::CENTER_CENTER,
-            sign,
-            font,
-            sign_color,
-        );
+        ui.painter().text(place.center(), Align2::CENTER_CENTER, sign, font, sign_color);
         let job = job(ui, line, backgrounds.map(|[_, words]| words));
         widgets::selectable(ui, job);
     });
     if let Some([whole, _]) = backgrounds {
         let rect = row.response.rect.with_max_x(ui.max_rect().right());
-        ui.painter().set(
-            background,
-            Shape::rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, whole),
-        );
+        ui.painter().set(background, Shape::rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, whole));
     }
 }
 
 /// Lays out the text of a line with a background behind the changed words.
 fn job(ui: &Ui, line: &DiffLine, words: Option<Color32>) -> LayoutJob {
-    let color = if line.side == Side::Same {
-        palette(ui).weak
-    } else {
-        palette(ui).text
-    };
+    let color = if line.side == Side::Same { palette(ui).weak } else { palette(ui).text };
     let mut job = LayoutJob::default();
     for piece in &line.pieces {
         let format = TextFormat {
             font_id: TextStyle::Monospace.resolve(ui.style()),
             color,
-            background: words
-                .filter(|_| piece.is_changed)
-                .unwrap_or(Color32::TRANSPARENT),
+            background: words.filter(|_| piece.is_changed).unwrap_or(Color32::TRANSPARENT),
             valign: Align::Center,
             ..TextFormat::default()
         };
@@ -133,15 +112,10 @@ fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
         Side::Added => "more added line",
     };
     let lines = wording::count(fold.lines.len() + fold.more, noun);
-    let (arrow, action) = if is_open {
-        ("⏷", "Fold")
-    } else {
-        ("⏵", "Unfold")
-    };
+    let (arrow, action) = if is_open { ("⏷", "Fold") } else { ("⏵", "Unfold") };
     let name = format!("{arrow} {lines}");
-    let button = Button::new(small(ui, name))
-        .frame(false)
-        .min_size(vec2(ui.available_width(), 20.0));
+    let button =
+        Button::new(small(ui, name)).frame(false).min_size(vec2(ui.available_width(), 20.0));
     let button = ui
         .add(button.wrap())
         .on_hover_cursor(CursorIcon::PointingHand)
@@ -153,8 +127,5 @@ fn show_fold(ui: &mut Ui, id: Id, fold: &Fold, is_open: bool) {
 
 fn show_more(ui: &mut Ui, n: usize) {
     let more = wording::count(n, "line");
-    ui.label(small(
-        ui,
-        format!("{more} more. The tab Parts shows the whole text."),
-    ));
+    ui.label(small(ui, format!("{more} more. The tab Parts shows the whole text.")));
 }

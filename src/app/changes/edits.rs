@@ -32,9 +32,7 @@ pub(super) fn replaced(removed: &[&str], added: &[&str], until: Instant) -> Vec<
     }
     if 2.0 * n_equal as f64 / ((old.texts.len() + new.texts.len()) as f64) < MIN_EQUAL {
         let removed = removed.iter().map(|line| plain(Side::Removed, line));
-        return removed
-            .chain(added.iter().map(|line| plain(Side::Added, line)))
-            .collect();
+        return removed.chain(added.iter().map(|line| plain(Side::Added, line))).collect();
     }
     let mut lines = old.lines(Side::Removed, &is_changed[0]);
     lines.extend(new.lines(Side::Added, &is_changed[1]));
@@ -73,10 +71,9 @@ impl<'a> Words<'a> {
             for (text, is_changed) in words {
                 match pieces.last_mut() {
                     Some(last) if last.is_changed == *is_changed => last.text.push_str(text),
-                    _ => pieces.push(DiffPiece {
-                        text: (*text).to_owned(),
-                        is_changed: *is_changed,
-                    }),
+                    _ => {
+                        pieces.push(DiffPiece { text: (*text).to_owned(), is_changed: *is_changed })
+                    }
                 }
             }
             DiffLine { side, pieces }

@@ -18,13 +18,7 @@ pub(super) fn pair(removed: &str, added: &str) -> [DiffLine; 2] {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let begin = removed.floor_char_boundary(same);
     let most = removed.len().min(added.len()) - begin;
-    let same = a
-        .iter()
-        .rev()
-        .zip(b.iter().rev())
-        .take(most)
-        .take_while(|(a, b)| a == b)
-        .count();
+    let same = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
     let end = removed.len() - removed.ceil_char_boundary(removed.len() - same);
     let ending = &removed[removed.len() - end..];
     if removed[..begin].chars().count() + ending.chars().count() < MIN_COMMON {
@@ -82,11 +76,7 @@ mod tests {
     /// Formats the lines as text, with changes in brackets.
     fn formatted(old: &str, new: &str) -> Vec<(Side, String)> {
         let piece = |piece: &DiffPiece| {
-            if piece.is_changed {
-                format!("[{}]", piece.text)
-            } else {
-                piece.text.clone()
-            }
+            if piece.is_changed { format!("[{}]", piece.text) } else { piece.text.clone() }
         };
         let diff = Diff::new(old, new);
         let lines = diff.rows.iter().filter_map(|row| match row {
@@ -103,16 +93,9 @@ mod tests {
         let [(Side::Removed, was), (Side::Added, is)] = &formatted[..] else {
             panic!("{formatted:?}");
         };
-        assert!(
-            was.contains("[é middle]") && is.contains("[è]"),
-            "{formatted:?}"
-        );
+        assert!(was.contains("[é middle]") && is.contains("[è]"), "{formatted:?}");
         let most = 2 * AROUND + 20;
-        assert!(
-            formatted
-                .iter()
-                .all(|(_, line)| line.chars().count() < most)
-        );
+        assert!(formatted.iter().all(|(_, line)| line.chars().count() < most));
     }
 
     #[test]
@@ -126,9 +109,6 @@ mod tests {
     fn the_middle_of_a_long_line_is_omitted() {
         let formatted = formatted(&"x".repeat(100_000), "");
         assert_eq!(formatted.len(), 1);
-        assert!(
-            formatted[0].1.contains("98,800 characters"),
-            "{formatted:?}"
-        );
+        assert!(formatted[0].1.contains("98,800 characters"), "{formatted:?}");
     }
 }

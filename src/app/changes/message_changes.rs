@@ -59,23 +59,13 @@ impl ChangeInputs<'_> {
             .find(|message| message.position == position);
         match found {
             Some(found) => self.replacement(found.written, None),
-            None => sentence(format!(
-                "{} wrote nothing here {}.",
-                self.label(),
-                self.place()
-            )),
+            None => sentence(format!("{} wrote nothing here {}.", self.label(), self.place())),
         }
     }
 
     fn dropped(&self, message: usize, event: Option<u32>) -> Changes {
         let by = self.event(event);
-        let is_marked = self
-            .runs
-            .config
-            .manual_edits
-            .dropped
-            .binary_search(&message)
-            .is_ok();
+        let is_marked = self.runs.config.manual_edits.dropped.binary_search(&message).is_ok();
         let text = match by {
             Some(event) if event.is_manual() && !is_marked => {
                 "Dropped with its call or result, which was dropped manually.".to_owned()
@@ -113,11 +103,7 @@ impl ChangeInputs<'_> {
             .filter(|(_, status)| **status != PartStatus::Kept);
         let parts = changed.map(|(section, status)| changed_part(section, marker(status)));
         let parts: Vec<_> = parts.collect();
-        let in_lane = self
-            .rows
-            .lanes
-            .get(self.lane)
-            .and_then(|lane| lane.messages.get(message));
+        let in_lane = self.rows.lanes.get(self.lane).and_then(|lane| lane.messages.get(message));
         let word = match in_lane.map(|message| message.status) {
             Some(MessageStatus::Cut) => "Cut",
             Some(MessageStatus::Cleared) => "Cleared",
@@ -127,18 +113,12 @@ impl ChangeInputs<'_> {
         let mut text = format!("{word} {}.", self.event(by).map_or_else(String::new, cause));
         let same = statuses.len() - parts.len();
         if same > 0 {
-            let are = if same == 1 {
-                "is unchanged"
-            } else {
-                "are unchanged"
-            };
+            let are = if same == 1 { "is unchanged" } else { "are unchanged" };
             text = format!("{text} {} of it {are}.", wording::count(same, "part"));
         }
         Changes {
-            tokens: in_lane.map(|after| TokenChange {
-                before: ledger.message(message),
-                after: after.tokens,
-            }),
+            tokens: in_lane
+                .map(|after| TokenChange { before: ledger.message(message), after: after.tokens }),
             event: self.link(by),
             parts,
             ..sentence(text)
@@ -169,10 +149,7 @@ impl ChangeInputs<'_> {
 
 /// Returns changes that consist of one sentence.
 pub(super) fn sentence(text: String) -> Changes {
-    Changes {
-        text,
-        ..Changes::default()
-    }
+    Changes { text, ..Changes::default() }
 }
 
 /// Returns the cause and the call of an event: `manually`, `by prune at call 12`.
@@ -208,8 +185,7 @@ fn changed_part(section: &Section, marker: Option<&Marker>) -> ChangedPart {
     } else if marker.is_none() {
         Some("Removed together with a related part.")
     } else {
-        diff.is_empty()
-            .then_some("Only the end of its last line differs.")
+        diff.is_empty().then_some("Only the end of its last line differs.")
     };
     ChangedPart {
         title: section.title.clone(),

@@ -25,10 +25,7 @@ const UNKNOWN: &str = "The text is written when this lane is exported. The size 
 /// Returns the number of pages of the longest difference, at least 1.
 pub(in crate::app) fn pages(changes: &Changes) -> usize {
     let rows = changes.parts.iter().map(|part| part.diff.rows.len());
-    rows.max()
-        .unwrap_or(0)
-        .div_ceil(super::diff_rows::PAGE)
-        .max(1)
+    rows.max().unwrap_or(0).div_ceil(super::diff_rows::PAGE).max(1)
 }
 
 /// Shows a page of the changes.
@@ -74,9 +71,7 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
             ui.label(weak(ui, tokens_text(tokens)));
         }
         if let (Some(lane), Some(event)) = (input.selection.lane, changes.event) {
-            let link = ui
-                .link("Why")
-                .on_hover_text("Show the event that changed this message");
+            let link = ui.link("Why").on_hover_text("Show the event that changed this message");
             if link.clicked() {
                 let lane = Some(lane);
                 commands.push(SelectCommand::Event(EventId { lane, index: event }));
@@ -88,10 +83,7 @@ fn status_line(ui: &mut Ui, input: &MessagesInput<'_>, changes: &Changes, comman
 
 /// Returns a size change such as `4,210 → 380 tok`.
 fn tokens_text(change: TokenChange) -> String {
-    let (before, after) = (
-        wording::tokens(change.before),
-        wording::tokens(change.after),
-    );
+    let (before, after) = (wording::tokens(change.before), wording::tokens(change.after));
     format!("{before} → {after} tok")
 }
 
@@ -234,11 +226,7 @@ fn show_original(
             }
             ui.label(small(
                 ui,
-                format!(
-                    "{} · {} tok",
-                    wording::kind(facts.kind),
-                    wording::tokens(tokens)
-                ),
+                format!("{} · {} tok", wording::kind(facts.kind), wording::tokens(tokens)),
             ));
         });
     } else {
@@ -256,42 +244,28 @@ fn head(ui: &mut Ui, kind: Kind, title: &str, tokens: Tokens) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
         widgets::swatch(ui, palette(ui).kind(kind));
-        ui.label(small(
-            ui,
-            format!("{title} · {} tok", wording::tokens(tokens)),
-        ));
+        ui.label(small(ui, format!("{title} · {} tok", wording::tokens(tokens))));
     });
 }
 
 fn body(ui: &mut Ui, id: Id, text: &str) {
-    widgets::long_text(
-        ui,
-        id,
-        text,
-        &TextStyle::Monospace,
-        widgets::Highlights::NONE,
-    );
+    widgets::long_text(ui, id, text, &TextStyle::Monospace, widgets::Highlights::NONE);
 }
 
 /// Shows the head of the detail for content written by a lane.
 pub(in crate::app) fn written_head(ui: &mut Ui, input: &MessagesInput<'_>) {
     let lane = input.selection.lane;
-    let label = lane
-        .and_then(|lane| input.runs.labels.get(lane))
-        .map_or("", String::as_str);
+    let label = lane.and_then(|lane| input.runs.labels.get(lane)).map_or("", String::as_str);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(format!("Written by {label}")).text_style(theme::strong()));
-        let Some((replacement, changes)) = input
-            .changes
-            .and_then(|c| Some((c.replacement.as_ref()?, c)))
+        let Some((replacement, changes)) =
+            input.changes.and_then(|c| Some((c.replacement.as_ref()?, c)))
         else {
             return;
         };
         if changes.tokens.is_none() {
-            let tokens = TokenChange {
-                before: replacement.covered_tokens,
-                after: replacement.tokens,
-            };
+            let tokens =
+                TokenChange { before: replacement.covered_tokens, after: replacement.tokens };
             ui.label(weak(ui, tokens_text(tokens)));
         }
     });

@@ -45,8 +45,5 @@ fn overlap(request: &Request, written: &Written) -> bool {
     let shares =
         |a: &Range<usize>, b: &Range<u32>| a.start < b.end as usize && (b.start as usize) < a.end;
     let covers = || request.covers.iter().chain(&request.messages);
-    written
-        .covers
-        .iter()
-        .any(|b| covers().any(|a| shares(a, b)))
+    written.covers.iter().any(|b| covers().any(|a| shares(a, b)))
 }

@@ -25,14 +25,11 @@ impl ChangeInputs<'_> {
         let n_covered = covered().count();
         let originals: Vec<_> = match message {
             Some(message) => vec![self.original(message, MAX_BYTES)],
-            None => covered()
-                .take(MAX_ORIGINALS)
-                .map(|m| self.original(m, MAX_BYTES_EACH))
-                .collect(),
+            None => {
+                covered().take(MAX_ORIGINALS).map(|m| self.original(m, MAX_BYTES_EACH)).collect()
+            }
         };
-        let by = self
-            .event(Some(written.event))
-            .map_or_else(String::new, cause);
+        let by = self.event(Some(written.event)).map_or_else(String::new, cause);
         let text = if message.is_some() {
             replaced_text(written.kind, &by, n_covered)
         } else {
@@ -65,11 +62,7 @@ impl ChangeInputs<'_> {
             n_unlisted,
             originals,
         });
-        Changes {
-            event: self.link(Some(written.event)),
-            replacement,
-            ..sentence(text)
-        }
+        Changes { event: self.link(Some(written.event)), replacement, ..sentence(text) }
     }
 
     fn predicted(&self, written: &Written) -> Option<String> {

@@ -79,11 +79,7 @@ fn field(ui: &mut Ui, palette: &PaletteState, entries: &[Entry], commands: &mut 
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
     if is_entered {
         // A new text has other entries, counted from the first.
-        let first = if response.changed() {
-            0
-        } else {
-            palette.highlighted
-        };
+        let first = if response.changed() { 0 } else { palette.highlighted };
         commands.push(PaletteCommand::Enter(PaletteState {
             text,
             highlighted: (first + down).saturating_sub(up),

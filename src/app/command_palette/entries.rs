@@ -56,20 +56,13 @@ impl Entry {
     /// Returns the commands of the entry, which also close the palette unless it stays open.
     pub(in crate::app) fn run(&self) -> Vec<Command> {
         let close = (!self.keeps_open).then_some(PaletteCommand::Close.into());
-        close
-            .into_iter()
-            .chain(self.commands.iter().cloned())
-            .collect()
+        close.into_iter().chain(self.commands.iter().cloned()).collect()
     }
 }
 
 /// Returns the keys that open a tab of the drawer by its number from 1, or its kind if it has no keys.
 fn tab_keys(nth: usize) -> String {
-    if nth <= keys::DIGITS.len() {
-        format!("Alt+{nth}")
-    } else {
-        "tab".to_owned()
-    }
+    if nth <= keys::DIGITS.len() { format!("Alt+{nth}") } else { "tab".to_owned() }
 }
 
 impl App {
@@ -91,11 +84,8 @@ impl App {
         });
         let names: Vec<String> = names.collect();
         let order = ranked(text, names.iter().map(String::as_str));
-        let mut listed: Vec<Entry> = order
-            .into_iter()
-            .take(MAX)
-            .map(|idx| all[idx].clone())
-            .collect();
+        let mut listed: Vec<Entry> =
+            order.into_iter().take(MAX).map(|idx| all[idx].clone()).collect();
         listed.extend(self.search(text));
         listed
     }
@@ -106,9 +96,7 @@ impl App {
         let palette = Command::from(PaletteCommand::Show);
         actions.retain(|action| action.command != palette);
         let entries = actions.into_iter();
-        entries
-            .map(|action| Entry::new(action.name, action.keys, [action.command]))
-            .collect()
+        entries.map(|action| Entry::new(action.name, action.keys, [action.command])).collect()
     }
 
     /// Returns the call and the message with a typed number, if there are any.
@@ -144,11 +132,7 @@ impl App {
         let labels = self.runs().map_or(&[][..], |runs| &runs.labels);
         entries.extend((1..).zip(labels).map(|(nth, label)| {
             let command = SelectCommand::Lane(Some(nth - 1)).into();
-            Entry::new(
-                format!("Focus lane {nth}: {label}"),
-                nth.to_string(),
-                [command],
-            )
+            Entry::new(format!("Focus lane {nth}: {label}"), nth.to_string(), [command])
         }));
         entries.extend(self.policies.iter().map(|policy| {
             let command = LanesCommand::Compare(policy.name.clone()).into();
@@ -193,11 +177,7 @@ impl App {
         });
         let examples = EXAMPLES.iter().map(|example| {
             let command = OpenCommand::Example(example.name).into();
-            Entry::new(
-                format!("Open the example: {}", example.story),
-                "example",
-                [command],
-            )
+            Entry::new(format!("Open the example: {}", example.story), "example", [command])
         });
         folder.into_iter().chain(recent).chain(examples).collect()
     }
@@ -211,10 +191,8 @@ impl App {
         let mut filter = self.session.view.messages.filter.clone();
         filter.set_text(text.to_owned());
         let name = format!("Find in the messages: {}", safe_text::one_line(text, 60));
-        let commands = [
-            MessagesCommand::Filter(filter).into(),
-            MessagesCommand::FocusFilter.into(),
-        ];
+        let commands =
+            [MessagesCommand::Filter(filter).into(), MessagesCommand::FocusFilter.into()];
         Some(Entry::new(name, "Ctrl+F", commands))
     }
 }
@@ -229,10 +207,7 @@ fn setting(policy: &Policy, knob: &Knob, current: f64, number: Option<f64>) -> E
     let now = wording::knob_value(knob, current);
     let name = format!("Set {} (now {now})", knob.name);
     let typed = PaletteCommand::Type(format!("set {} ", knob.name));
-    Entry {
-        keeps_open: true,
-        ..Entry::new(name, "type a number", [typed.into()])
-    }
+    Entry { keeps_open: true, ..Entry::new(name, "type a number", [typed.into()]) }
 }
 
 fn set(policy: &Policy, knob: &Knob, value: f64, name: String) -> Entry {

@@ -11,10 +11,7 @@ impl App {
             PaletteCommand::Show => self.palette = Some(PaletteState::default()),
             PaletteCommand::Close => self.palette = None,
             PaletteCommand::Type(text) => {
-                self.palette = Some(PaletteState {
-                    text,
-                    highlighted: 0,
-                });
+                self.palette = Some(PaletteState { text, highlighted: 0 });
             }
             PaletteCommand::Enter(entered) => {
                 let mut entries = self.palette_entries(&entered.text);

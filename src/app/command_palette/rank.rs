@@ -11,9 +11,8 @@ pub(super) fn ranked<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> V
         words.iter().map(|word| score(&name, word)).sum()
     };
     let scored = names.enumerate();
-    let mut scored: Vec<(usize, u32)> = scored
-        .filter_map(|(idx, name)| Some((idx, score(name)?)))
-        .collect();
+    let mut scored: Vec<(usize, u32)> =
+        scored.filter_map(|(idx, name)| Some((idx, score(name)?))).collect();
     scored.sort_by_key(|(_, score)| Reverse(*score));
     scored.into_iter().map(|(idx, _)| idx).collect()
 }
@@ -70,10 +69,7 @@ mod tests {
         assert_eq!(found("cOsT"), ["Show the tab Cost"]);
         assert_eq!(found("call 34"), ["Go to call 34"]);
         assert_eq!(found("co")[0], "Next compaction");
-        assert_eq!(
-            found("the")[..2],
-            ["Show the tab Cost", "Add the lane Context editing"]
-        );
+        assert_eq!(found("the")[..2], ["Show the tab Cost", "Add the lane Context editing"]);
         assert_eq!(found("go")[0], "Go to call 34");
         let sessions = ["Swap the compared sessions", "Sessions on this machine"];
         assert_eq!(ranked("sessions", sessions.into_iter()), [1, 0]);

@@ -156,11 +156,7 @@ impl OpenComparison {
         let config = &runs.config;
         let key = Key {
             first: document.id,
-            second: CountKey {
-                document: other.id,
-                counter: config.counter,
-                window: config.window,
-            },
+            second: CountKey { document: other.id, counter: config.counter, window: config.window },
             settings: config.knobs.clone(),
             billing: config.billing.clone(),
         };
@@ -256,10 +252,9 @@ impl ShownText {
         };
         match shown {
             ShownMessage::Of(side, message) => Self::Whole(parts(side, message)),
-            ShownMessage::Changed([a, b]) => Self::Difference(Diff::new(
-                &parts(Side::A, a).whole(),
-                &parts(Side::B, b).whole(),
-            )),
+            ShownMessage::Changed([a, b]) => {
+                Self::Difference(Diff::new(&parts(Side::A, a).whole(), &parts(Side::B, b).whole()))
+            }
         }
     }
 }
@@ -282,11 +277,7 @@ impl ComparedCases {
             records_compactions: records_compactions(&case.session),
         };
         let comparison = Comparison::new([session(&runs.case), session(&second)]);
-        Self {
-            counted_for,
-            second,
-            comparison,
-        }
+        Self { counted_for, second, comparison }
     }
 }
 

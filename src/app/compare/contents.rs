@@ -66,10 +66,7 @@ pub(super) fn messages(
     both: Both<'_>,
     commands: &mut Commands,
 ) {
-    let shown = input
-        .view
-        .listed
-        .map_or(Listed::ALL.to_vec(), |listed| vec![listed]);
+    let shown = input.view.listed.map_or(Listed::ALL.to_vec(), |listed| vec![listed]);
     let rows = Rows { both, shown };
     filters(ui, input, &rows, commands);
     let n_messages = both.documents.map(Document::n_messages);
@@ -89,37 +86,27 @@ pub(super) fn messages(
         tokens(Side::B, "tokens B"),
     ];
     ui.spacing_mut().item_spacing.y = 0.0;
-    Table::new(
-        ("compared messages", input.view.listed.map(Listed::name)),
-        columns,
-        rows.count(),
-    )
-    .margins(space::S, space::S)
-    .row_height(space::ROW - 2.0)
-    .striped()
-    .show(ui, |mut row| {
-        let Some(message) = rows.at(row.index()) else {
-            return;
-        };
-        row.select(input.view.shown == Some(message));
-        row.cells(|ui, column| cell(ui, both, message, column));
-        if row.response().clicked() {
-            choose(input.view, message, commands);
-        }
-    });
+    Table::new(("compared messages", input.view.listed.map(Listed::name)), columns, rows.count())
+        .margins(space::S, space::S)
+        .row_height(space::ROW - 2.0)
+        .striped()
+        .show(ui, |mut row| {
+            let Some(message) = rows.at(row.index()) else {
+                return;
+            };
+            row.select(input.view.shown == Some(message));
+            row.cells(|ui, column| cell(ui, both, message, column));
+            if row.response().clicked() {
+                choose(input.view, message, commands);
+            }
+        });
 }
 
 /// Shows the text of a message, and selects it in the open session if that contains it.
 fn choose(view: CompareView, message: ShownMessage, commands: &mut Commands) {
-    commands.push(ViewCommand::Compare(CompareView {
-        shown: Some(message),
-        ..view
-    }));
+    commands.push(ViewCommand::Compare(CompareView { shown: Some(message), ..view }));
     if let ShownMessage::Of(Side::A, of_a) | ShownMessage::Changed([of_a, _]) = message {
-        commands.push(SelectCommand::Spot(Spot {
-            message: Some(of_a),
-            ..Spot::default()
-        }));
+        commands.push(SelectCommand::Spot(Spot { message: Some(of_a), ..Spot::default() }));
     }
 }
 
@@ -135,11 +122,7 @@ fn filters(ui: &mut Ui, input: &CompareInput<'_>, rows: &Rows<'_>, commands: &mu
                 let n = rows.count_of(listed);
                 let text = format!("{} {}", wording::grouped(n as u64), listed.name());
                 let label = ui.selectable_label(is_only, small(ui, text));
-                let help = if is_only {
-                    "List all messages"
-                } else {
-                    "List only these messages"
-                };
+                let help = if is_only { "List all messages" } else { "List only these messages" };
                 let name = format!("List: {}", listed.name());
                 if label.on_hover_text(help).accessible_name(name).clicked() {
                     commands.push(ViewCommand::Compare(CompareView {
@@ -152,10 +135,7 @@ fn filters(ui: &mut Ui, input: &CompareInput<'_>, rows: &Rows<'_>, commands: &mu
             let same = wording::count(messages.same.len(), "message");
             let start = match messages.same_start {
                 0 => String::new(),
-                n => format!(
-                    ", the first {} in the same order",
-                    wording::grouped(n as u64)
-                ),
+                n => format!(", the first {} in the same order", wording::grouped(n as u64)),
             };
             let text = format!("{same} in both{start}{}", not_compared(messages));
             ui.label(small(ui, text));
@@ -271,13 +251,9 @@ pub(super) fn facts(
         Column::new(FactCol::Where, "where", Width::exact(64.0)),
         Column::new(FactCol::Kind, "kind", Width::exact(74.0).clip(true)),
         Column::new(FactCol::Fact, "fact", Width::remainder().clip(true)),
-        Column::new(
-            FactCol::Message,
-            "message",
-            number_column(largest.unwrap_or_default()),
-        )
-        .right()
-        .help("First message that states the fact"),
+        Column::new(FactCol::Message, "message", number_column(largest.unwrap_or_default()))
+            .right()
+            .help("First message that states the fact"),
     ];
     ui.spacing_mut().item_spacing.y = 0.0;
     Table::new("compared facts", columns, of_a + of_b)

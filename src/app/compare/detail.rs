@@ -13,12 +13,7 @@ use crate::app::{widgets, wording};
 use egui::{Frame, Id, Margin, RichText, ScrollArea, Ui};
 
 /// Margin around the text.
-const INNER: Margin = Margin {
-    left: 12,
-    right: 16,
-    top: 4,
-    bottom: 8,
-};
+const INNER: Margin = Margin { left: 12, right: 16, top: 4, bottom: 8 };
 
 /// Shows the message.
 pub(super) fn show(
@@ -28,17 +23,11 @@ pub(super) fn show(
     commands: &mut Commands,
 ) {
     let margin = Margin { bottom: 0, ..INNER };
-    Frame::new()
-        .inner_margin(margin)
-        .show(ui, |ui| head(ui, input.view, shown, commands));
-    let text = input
-        .comparison
-        .and_then(|comparison| comparison.text(input.document, shown));
+    Frame::new().inner_margin(margin).show(ui, |ui| head(ui, input.view, shown, commands));
+    let text = input.comparison.and_then(|comparison| comparison.text(input.document, shown));
     let Some(text) = text else {
         ui.set_min_width(ui.available_width());
-        Frame::new()
-            .inner_margin(INNER)
-            .show(ui, |ui| ui.label(weak(ui, "Reading…")));
+        Frame::new().inner_margin(INNER).show(ui, |ui| ui.label(weak(ui, "Reading…")));
         return;
     };
     let id = Id::unique(("compared message", input.document.id, shown));
@@ -84,10 +73,7 @@ fn head(ui: &mut Ui, view: CompareView, shown: ShownMessage, commands: &mut Comm
         }
         let close = ui.small_button("✕").accessible_name("Close the text");
         if close.on_hover_text("Close the text").clicked() {
-            commands.push(ViewCommand::Compare(CompareView {
-                shown: None,
-                ..view
-            }));
+            commands.push(ViewCommand::Compare(CompareView { shown: None, ..view }));
         }
     });
 }

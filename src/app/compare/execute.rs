@@ -85,17 +85,11 @@ impl App {
     /// Opens the second session, and compares it with the one that was open.
     fn swap_compared(&mut self, ctx: &egui::Context) {
         let comparison = self.session.comparison.as_ref();
-        let second = comparison
-            .and_then(OpenComparison::document)
-            .map(Arc::clone);
+        let second = comparison.and_then(OpenComparison::document).map(Arc::clone);
         let (Some(first), Some(second)) = (self.session.document.clone(), second) else {
             return;
         };
-        if self
-            .tabs
-            .with(&second.origin, second.conversation)
-            .is_some()
-        {
+        if self.tabs.with(&second.origin, second.conversation).is_some() {
             let text =
                 "Cannot swap: the compared session is open in another tab. Close that tab first.";
             self.toasts.info(text);
@@ -107,10 +101,7 @@ impl App {
             ..self.session.view.compare
         };
         self.watch(ctx, &second);
-        let reopened = Reopened {
-            continues_visit: true,
-            ..Reopened::default()
-        };
+        let reopened = Reopened { continues_visit: true, ..Reopened::default() };
         self.show_document(ctx, second, reopened);
         self.session.comparison = Some(OpenComparison::with(first));
         self.session.view.compare = view;

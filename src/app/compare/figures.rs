@@ -60,12 +60,7 @@ fn show_notes(ui: &mut Ui, notes: &[String]) {
     if notes.is_empty() {
         return;
     }
-    let margin = Margin {
-        left: 16,
-        right: 16,
-        top: 2,
-        bottom: 4,
-    };
+    let margin = Margin { left: 16, right: 16, top: 2, bottom: 4 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         let text = notes.join(" ").replace('`', "");
         ui.add(Label::new(small(ui, safe_text::one_line(&text, NOTES))).wrap());
@@ -91,11 +86,7 @@ enum Col {
 fn table(ui: &mut Ui, id: &'static str, rows: &[FigureRow]) {
     let value = |key, title| Column::new(key, title, Width::exact(VALUE)).right();
     let columns = vec![
-        Column::new(
-            Col::Name,
-            "figure",
-            Width::remainder().at_least(96.0).clip(true),
-        ),
+        Column::new(Col::Name, "figure", Width::remainder().at_least(96.0).clip(true)),
         value(Col::Value(Side::A), "A"),
         value(Col::Value(Side::B), "B"),
         Column::new(Col::Difference, "B − A", Width::exact(DIFFERENCE))
@@ -123,9 +114,7 @@ fn table(ui: &mut Ui, id: &'static str, rows: &[FigureRow]) {
 fn cell(ui: &mut Ui, (group, figure): FigureRow, column: Col) {
     match column {
         Col::Name => {
-            let kind = Kind::ALL
-                .into_iter()
-                .find(|kind| kind.name() == figure.name);
+            let kind = Kind::ALL.into_iter().find(|kind| kind.name() == figure.name);
             let name = kind.map_or(figure.name, wording::kind);
             if let Some(kind) = kind {
                 widgets::swatch(ui, palette(ui).kind(kind));
@@ -187,25 +176,13 @@ pub(super) fn tools(ui: &mut Ui, both: Both<'_>) {
         column.right().help(help)
     };
     let columns = vec![
-        Column::new(
-            ToolCol::Tool,
-            "tool",
-            Width::remainder().at_least(96.0).clip(true),
-        ),
+        Column::new(ToolCol::Tool, "tool", Width::remainder().at_least(96.0).clip(true)),
         value(ToolCol::Calls(Side::A), "calls A", "Calls in A"),
         value(ToolCol::Calls(Side::B), "calls B", "Calls in B"),
         value(ToolCol::Failed(Side::A), "failed A", "Failed results in A"),
         value(ToolCol::Failed(Side::B), "failed B", "Failed results in B"),
-        value(
-            ToolCol::Tokens(Side::A),
-            "tokens A",
-            "Tokens of calls and results in A",
-        ),
-        value(
-            ToolCol::Tokens(Side::B),
-            "tokens B",
-            "Tokens of calls and results in B",
-        ),
+        value(ToolCol::Tokens(Side::A), "tokens A", "Tokens of calls and results in A"),
+        value(ToolCol::Tokens(Side::B), "tokens B", "Tokens of calls and results in B"),
     ];
     ui.spacing_mut().item_spacing.y = 0.0;
     Table::new("compared tools", columns, tools.len())

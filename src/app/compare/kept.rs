@@ -34,11 +34,7 @@ impl KeptComparison {
             Some(inside) => portable(inside)?,
             None => path.to_str()?.to_owned(),
         };
-        Some(Self {
-            path,
-            conversation,
-            is_by_share,
-        })
+        Some(Self { path, conversation, is_by_share })
     }
 
     /// Returns whether the file is in the folder of the first session. A workspace of another machine opens no other
@@ -68,21 +64,12 @@ mod tests {
     #[test]
     fn only_files_in_the_folder_of_the_session_are_inside() {
         let is_inside = |path: &str| {
-            let kept = KeptComparison {
-                path: path.to_owned(),
-                conversation: 0,
-                is_by_share: false,
-            };
+            let kept =
+                KeptComparison { path: path.to_owned(), conversation: 0, is_by_share: false };
             kept.is_inside()
         };
         assert!(["b.jsonl", "runs/b.jsonl"].into_iter().all(is_inside));
-        let outside = [
-            "/etc/b",
-            "../b.jsonl",
-            "runs/../../b",
-            "\\\\host\\b",
-            "C:\\b",
-        ];
+        let outside = ["/etc/b", "../b.jsonl", "runs/../../b", "\\\\host\\b", "C:\\b"];
         assert!(!outside.into_iter().any(is_inside));
     }
 }

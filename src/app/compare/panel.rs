@@ -47,9 +47,8 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     let view = input.view;
     for page in ComparePage::ALL.into_iter().rev() {
         let label = ui.selectable_label(view.page == page, small(ui, page.name()));
-        let label = label
-            .on_hover_text(page.help())
-            .accessible_name(format!("Compare: {}", page.name()));
+        let label =
+            label.on_hover_text(page.help()).accessible_name(format!("Compare: {}", page.name()));
         if label.clicked() {
             commands.push(ViewCommand::Compare(CompareView { page, ..view }));
         }
@@ -100,12 +99,7 @@ fn lists(ui: &mut Ui, input: &CompareInput<'_>, both: Both<'_>, commands: &mut C
 
 /// Shows the names of both sessions in their colors.
 fn names(ui: &mut Ui, both: Both<'_>) {
-    let margin = Margin {
-        left: 16,
-        right: 16,
-        top: 4,
-        bottom: 0,
-    };
+    let margin = Margin { left: 16, right: 16, top: 4, bottom: 0 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;

@@ -177,10 +177,7 @@ fn compare(
     let progress = Arc::new(Progress::default());
     let (document, shared) = (Arc::clone(document), Arc::clone(&progress));
     let work = move || exec::would_convert(&document.loaded, format, &shared);
-    (
-        progress,
-        Preview::Comparing(mode.start(ctx, "comparison", work)),
-    )
+    (progress, Preview::Comparing(mode.start(ctx, "comparison", work)))
 }
 
 fn default_output(document: &Document, format: &Format) -> String {

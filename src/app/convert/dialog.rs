@@ -98,9 +98,8 @@ fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, command
     };
     line(ui, "format", &mut |ui, label| {
         let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);
-        let combo = ComboBox::from_id_salt("conversion format")
-            .selected_text(chosen)
-            .show_ui(ui, |ui| {
+        let combo =
+            ComboBox::from_id_salt("conversion format").selected_text(chosen).show_ui(ui, |ui| {
                 for format in possible(document) {
                     let text = if is_copy(document, format.name) {
                         format!("{} (a copy)", format.label)
@@ -113,11 +112,8 @@ fn fields(ui: &mut Ui, document: &Document, draft: &mut ConversionDraft, command
         combo.response.labelled_by(label);
     });
     line(ui, "write to", &mut |ui, label| {
-        let field = PathField {
-            id: "conversion path",
-            label,
-            hint: "/home/me/session-openai_chat.json",
-        };
+        let field =
+            PathField { id: "conversion path", label, hint: "/home/me/session-openai_chat.json" };
         if field.show(ui, &mut draft.output) {
             commands.push(ConvertCommand::Browse);
         }
@@ -142,16 +138,10 @@ fn aspects_list(ui: &mut Ui, aspects: &[Aspect]) {
     let font = TextStyle::Body.resolve(ui.style());
     let width = |aspect: &&Aspect| {
         let figure = aspect.figure(wording::grouped);
-        let galley = ui
-            .painter()
-            .layout_no_wrap(figure, font.clone(), palette(ui).text);
+        let galley = ui.painter().layout_no_wrap(figure, font.clone(), palette(ui).text);
         galley.size().x
     };
-    let widest = content
-        .iter()
-        .chain(&missing)
-        .map(width)
-        .fold(0.0, f32::max);
+    let widest = content.iter().chain(&missing).map(width).fold(0.0, f32::max);
     for aspect in content {
         row(ui, aspect, widest);
     }

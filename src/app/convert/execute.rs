@@ -29,11 +29,8 @@ impl App {
     /// Receives the path chosen in the system's dialog.
     pub(in crate::app) fn conversion_path_chosen(&mut self, output: String) {
         if let Some(conversion) = &mut self.session.conversion {
-            conversion.draft = ConversionDraft {
-                output,
-                is_output_chosen: true,
-                ..conversion.draft.clone()
-            };
+            conversion.draft =
+                ConversionDraft { output, is_output_chosen: true, ..conversion.draft.clone() };
         }
     }
 }

@@ -108,11 +108,7 @@ impl OwnPrice {
 
     /// Returns the row of the price table.
     fn price_row(&self) -> Price {
-        let nothing = Datetime {
-            date: None,
-            time: None,
-            offset: None,
-        };
+        let nothing = Datetime { date: None, time: None, offset: None };
         // The price of the longer lifetime is neither shown nor used if the cache has only one lifetime.
         let rule = Prices::in_use().rule(&self.caching);
         let has_longer = rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some());
@@ -163,10 +159,7 @@ impl BillingChoice {
 
 /// Parses a typed price: `3.5`, `3,5`, `$3.50`, `1,234.50`. Returns `None` if it is not a price.
 pub fn typed_price(text: &str) -> Option<f64> {
-    let text: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '$')
-        .collect();
+    let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != '$').collect();
     let is_decimal = !text.contains('.') && text.matches(',').count() == 1;
     let plain = text.replace(',', if is_decimal { "." } else { "" });
     plain.parse::<f64>().ok().filter(|price| price.is_finite())
@@ -186,14 +179,8 @@ mod tests {
 
     #[test]
     fn custom_prices_apply_to_every_model() {
-        let own = OwnPrice {
-            input: Rate(7.0),
-            ..OwnPrice::starting_at(None)
-        };
-        let choice = BillingChoice {
-            price: PriceChoice::Own(own),
-            ..BillingChoice::default()
-        };
+        let own = OwnPrice { input: Rate(7.0), ..OwnPrice::starting_at(None) };
+        let choice = BillingChoice { price: PriceChoice::Own(own), ..BillingChoice::default() };
         let prices = choice.prices();
         let billing = choice.at(&prices);
         let row = prices.lookup(billing.model.unwrap_or_default(), None);
@@ -226,16 +213,10 @@ mod tests {
         assert_eq!(OwnPrice::from_kept(&kept), Some(own));
         for output in [-1.0, 1e9, f64::NAN] {
             let output = Rate(output);
-            let nonsense = KeptPrice {
-                output,
-                ..kept.clone()
-            };
+            let nonsense = KeptPrice { output, ..kept.clone() };
             assert_eq!(OwnPrice::from_kept(&nonsense), None, "{nonsense:?}");
         }
-        let nonsense = KeptPrice {
-            cache_write_hour: Some(Rate(-1.0)),
-            ..kept.clone()
-        };
+        let nonsense = KeptPrice { cache_write_hour: Some(Rate(-1.0)), ..kept.clone() };
         assert_eq!(OwnPrice::from_kept(&nonsense), None);
         let caching = "nobody's".to_owned();
         assert_eq!(OwnPrice::from_kept(&KeptPrice { caching, ..kept }), None);

@@ -77,24 +77,14 @@ fn causes(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comm
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = space::XS;
         let mut chip = |cause, text: String| {
-            if ui
-                .selectable_label(view.cause == cause, small(ui, text))
-                .clicked()
-            {
+            if ui.selectable_label(view.cause == cause, small(ui, text)).clicked() {
                 commands.push(ViewCommand::Cost(CostView { cause, ..view }));
             }
         };
         if audit.breaks.len() > 1 {
             chip(None, chip_text("all misses", calls, tokens, usd));
         }
-        for Break {
-            cause,
-            calls,
-            tokens,
-            usd,
-            ..
-        } in &audit.breaks
-        {
+        for Break { cause, calls, tokens, usd, .. } in &audit.breaks {
             let text = chip_text(cause.text(), *calls, *tokens, *usd);
             chip(Some(*cause), text);
         }
@@ -116,12 +106,8 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comma
     let column = |key, title, width: f32| Column::new(key, title, Width::exact(width)).right();
     let columns = vec![
         column(Col::Call, "call", 56.0),
-        Column::new(
-            Col::Cause,
-            "likely cause",
-            Width::initial(160.0).at_least(80.0).clip(true),
-        )
-        .help("The nearest event in the file that explains the miss"),
+        Column::new(Col::Cause, "likely cause", Width::initial(160.0).at_least(80.0).clip(true))
+            .help("The nearest event in the file that explains the miss"),
         column(Col::Shared, "shared", 84.0)
             .help("Prompt tokens shared with the previous call, at most"),
         column(Col::Read, "cache read", 84.0).help("Cache reads recorded in the file"),
@@ -129,23 +115,21 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, audit: &Audit, commands: &mut Comma
             .help("Tokens sent before and billed again as new input"),
         Column::new(Col::Rest, "", Width::remainder()),
     ];
-    Table::new("cost misses", columns, misses.len())
-        .margins(space::S, 0.0)
-        .show(ui, |mut row| {
-            let call = misses[row.index()];
-            row.select(call.index == input.selection.call);
-            row.cells(|ui, column| match column {
-                Col::Call => drop(ui.label(weak(ui, wording::number(call.index)))),
-                Col::Cause => drop(ui.label(call.cause.map_or("", Cause::text))),
-                Col::Shared => drop(ui.label(weak(ui, wording::tokens(call.most)))),
-                Col::Read => drop(ui.label(weak(ui, wording::tokens(call.recorded)))),
-                Col::Missed => drop(ui.label(wording::tokens(call.most - call.recorded))),
-                Col::Rest => {}
-            });
-            if row.response().clicked() {
-                commands.push(SelectCommand::Call(call.index));
-            }
+    Table::new("cost misses", columns, misses.len()).margins(space::S, 0.0).show(ui, |mut row| {
+        let call = misses[row.index()];
+        row.select(call.index == input.selection.call);
+        row.cells(|ui, column| match column {
+            Col::Call => drop(ui.label(weak(ui, wording::number(call.index)))),
+            Col::Cause => drop(ui.label(call.cause.map_or("", Cause::text))),
+            Col::Shared => drop(ui.label(weak(ui, wording::tokens(call.most)))),
+            Col::Read => drop(ui.label(weak(ui, wording::tokens(call.recorded)))),
+            Col::Missed => drop(ui.label(wording::tokens(call.most - call.recorded))),
+            Col::Rest => {}
         });
+        if row.response().clicked() {
+            commands.push(SelectCommand::Call(call.index));
+        }
+    });
 }
 
 /// A column of the table of cache misses.

@@ -37,16 +37,8 @@ enum Col {
 
 /// Returns the columns for a list of `n_calls` calls.
 fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
-    let column = |key, title, help| {
-        Column::new(key, title, Width::exact(76.0))
-            .right()
-            .help(help)
-    };
-    let narrow = |key, title, help| {
-        Column::new(key, title, Width::exact(64.0))
-            .right()
-            .help(help)
-    };
+    let column = |key, title, help| Column::new(key, title, Width::exact(76.0)).right().help(help);
+    let narrow = |key, title, help| Column::new(key, title, Width::exact(64.0)).right().help(help);
     let sorted = |key| {
         // The default order needs no arrow.
         let is_shown = key != CallKey::Call || sort.is_descending;
@@ -57,18 +49,10 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
             .right()
             .sortable(sorted(CallKey::Call)),
         column(Col::Context, "context", "Tokens of the context").sortable(sorted(CallKey::Context)),
-        column(
-            Col::Growth,
-            "growth",
-            "Context tokens more than at the previous call",
-        )
-        .sortable(sorted(CallKey::Growth)),
-        Column::new(
-            Col::LargestNew,
-            "largest new",
-            Width::remainder().clip(true),
-        )
-        .help("The largest message that is new at this call"),
+        column(Col::Growth, "growth", "Context tokens more than at the previous call")
+            .sortable(sorted(CallKey::Growth)),
+        Column::new(Col::LargestNew, "largest new", Width::remainder().clip(true))
+            .help("The largest message that is new at this call"),
         column(
             Col::Cumulative,
             "cumulative",
@@ -77,13 +61,9 @@ fn columns(n_calls: usize, sort: CallSort) -> Vec<Column<'static, Col>> {
         .sortable(sorted(CallKey::Cumulative))
         .hidden_below(660.0),
         column(Col::Read, "cache read", "Prompt tokens read from the cache").hidden_below(740.0),
-        column(
-            Col::Uncached,
-            "not cached",
-            "Prompt tokens not read from the cache",
-        )
-        .sortable(sorted(CallKey::Uncached))
-        .hidden_below(580.0),
+        column(Col::Uncached, "not cached", "Prompt tokens not read from the cache")
+            .sortable(sorted(CallKey::Uncached))
+            .hidden_below(580.0),
         narrow(Col::Output, "output", "Tokens of the answer").hidden_below(820.0),
         narrow(Col::Cost, "cost", "Cost of the call at list prices")
             .sortable(sorted(CallKey::Cost)),
@@ -204,9 +184,7 @@ fn content(
         Col::Growth => growth_cell(ui, state::growth(run, at)),
         Col::LargestNew => largest_new_message(ui, input, call),
         Col::Cumulative => {
-            let heat = input
-                .cumulative
-                .and_then(|cumulative| cumulative.heat.get(call));
+            let heat = input.cumulative.and_then(|cumulative| cumulative.heat.get(call));
             let text = heat.map_or_else(|| "–".to_owned(), |heat| wording::short(heat.tokens));
             ui.label(text);
         }

@@ -36,44 +36,20 @@ fn columns(n_calls: usize) -> Vec<Column<'static, Col>> {
     };
     vec![
         Column::new(Col::Call, "call", number_column(n_calls)).right(),
-        Column::new(
-            Col::Lane,
-            "lane",
-            Width::initial(116.0).at_least(60.0).clip(true),
-        ),
-        figure(
-            Col::Removed,
-            "removed",
-            "Tokens that later calls no longer send",
-        ),
+        Column::new(Col::Lane, "lane", Width::initial(116.0).at_least(60.0).clip(true)),
+        figure(Col::Removed, "removed", "Tokens that later calls no longer send"),
         figure(
             Col::Rewritten,
             "rewritten",
             "Cached tokens that this call writes to the cache again",
         ),
-        figure(
-            Col::CostsOnce,
-            "costs once",
-            "Cost of rewriting the cache and of the summary",
-        )
-        .hidden_below(620.0),
-        figure(
-            Col::SavesPerCall,
-            "saves per call",
-            "Savings at each later call",
-        )
-        .hidden_below(620.0),
-        figure(
-            Col::PaysAfter,
-            "pays after",
-            "Number of calls after which it has paid off",
-        ),
-        figure(
-            Col::CallsLeft,
-            "calls left",
-            "Calls from here to the end of the session",
-        )
-        .hidden_below(560.0),
+        figure(Col::CostsOnce, "costs once", "Cost of rewriting the cache and of the summary")
+            .hidden_below(620.0),
+        figure(Col::SavesPerCall, "saves per call", "Savings at each later call")
+            .hidden_below(620.0),
+        figure(Col::PaysAfter, "pays after", "Number of calls after which it has paid off"),
+        figure(Col::CallsLeft, "calls left", "Calls from here to the end of the session")
+            .hidden_below(560.0),
         Column::new(Col::HasPaid, "paid off?", Width::remainder().clip(true)),
     ]
 }
@@ -93,9 +69,9 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
         even.is_some_and(|even| input.selection.lists(even.call))
     });
     let n_calls = input.runs.case.session.calls.len();
-    Table::new("cost compactions", columns(n_calls), rows.len())
-        .margins(space::S, 0.0)
-        .show(ui, |mut row| {
+    Table::new("cost compactions", columns(n_calls), rows.len()).margins(space::S, 0.0).show(
+        ui,
+        |mut row| {
             let compaction = rows[row.index()];
             let Some(even) = compaction.break_even(costs) else {
                 return;
@@ -111,7 +87,8 @@ pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: 
                     message: None,
                 }));
             }
-        });
+        },
+    );
 }
 
 fn content(ui: &mut Ui, input: &CostInput<'_>, lane: Option<usize>, even: &BreakEven, column: Col) {

@@ -112,20 +112,12 @@ impl LaneCost {
             break_even: &break_even,
         };
         let insights = lane_insights(case, lane);
-        Self {
-            cost: price_lane(bills, &run.outcome),
-            insights,
-            break_even,
-            run: Arc::clone(run),
-        }
+        Self { cost: price_lane(bills, &run.outcome), insights, break_even, run: Arc::clone(run) }
     }
 
     /// Returns the cost of a call; `None` if it was not billed.
     pub fn call(&self, call: usize) -> Option<&CallCost> {
-        let at = self
-            .cost
-            .calls
-            .binary_search_by_key(&call, |call| call.index);
+        let at = self.cost.calls.binary_search_by_key(&call, |call| call.index);
         self.cost.calls.get(at.ok()?)
     }
 

@@ -27,11 +27,7 @@ impl Differences {
             ContextDifference::new(&before, &after)
         });
         let [before, after] = calls.map(as_recorded);
-        Self {
-            calls,
-            recorded: ContextDifference::new(&before, &after),
-            lanes: lanes.collect(),
-        }
+        Self { calls, recorded: ContextDifference::new(&before, &after), lanes: lanes.collect() }
     }
 
     /// Returns the difference in a lane; `None` for the recorded run.

@@ -83,46 +83,31 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
     let count = |change, help| figure(LaneCol::Count(change), name(change), help);
     let [from, to] = found.calls.map(wording::number);
     let columns = vec![
-        Column::new(
-            LaneCol::Lane,
-            "lane",
-            Width::initial(92.0).at_least(60.0).clip(true),
-        ),
-        Column::new(
-            LaneCol::Context,
-            format!("call {from} → {to}"),
-            Width::exact(104.0),
-        )
-        .right()
-        .help("Tokens of both contexts"),
+        Column::new(LaneCol::Lane, "lane", Width::initial(92.0).at_least(60.0).clip(true)),
+        Column::new(LaneCol::Context, format!("call {from} → {to}"), Width::exact(104.0))
+            .right()
+            .help("Tokens of both contexts"),
         count(Change::Entered, "Messages that only the later context has"),
         count(Change::Left, "Messages that only the earlier context has"),
-        count(
-            Change::Changed,
-            "Messages with other content in the later context",
-        )
-        .hidden_below(WITH_CHANGED),
+        count(Change::Changed, "Messages with other content in the later context")
+            .hidden_below(WITH_CHANGED),
         figure(
             LaneCol::Prefix,
             "prefix kept",
             "Tokens at the beginning that both contexts share: the maximum that a cache can read",
         ),
-        Column::new(
-            LaneCol::FirstChanged,
-            "first changed",
-            Width::remainder().clip(true),
-        )
-        .help("The first message of the earlier context that the later one does not repeat")
-        .hidden_below(WITH_FIRST),
+        Column::new(LaneCol::FirstChanged, "first changed", Width::remainder().clip(true))
+            .help("The first message of the earlier context that the later one does not repeat")
+            .hidden_below(WITH_FIRST),
     ];
     let rows: Vec<Option<usize>> = std::iter::once(None)
         .chain((0..input.runs.lanes.len()).map(Some))
         .filter(|lane| found.of(*lane).is_some())
         .collect();
     ui.spacing_mut().item_spacing.x = 4.0;
-    Table::new("difference lanes", columns, rows.len())
-        .margins(space::S, 0.0)
-        .show(ui, |mut row| {
+    Table::new("difference lanes", columns, rows.len()).margins(space::S, 0.0).show(
+        ui,
+        |mut row| {
             let lane = rows[row.index()];
             let Some(difference) = found.of(lane) else {
                 return;
@@ -132,7 +117,8 @@ fn lanes(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &mut
             if row.response().clicked() {
                 commands.push(SelectCommand::Lane(lane));
             }
-        });
+        },
+    );
 }
 
 fn lane_content(
@@ -150,31 +136,16 @@ fn lane_content(
         }
         LaneCol::Count(change) => {
             let (n, tokens) = found.count(change);
-            let text = format!(
-                "{} · {}",
-                wording::grouped(n as u64),
-                wording::short(tokens)
-            );
-            ui.label(if n == 0 {
-                weak(ui, "–")
-            } else {
-                RichText::new(text)
-            });
+            let text = format!("{} · {}", wording::grouped(n as u64), wording::short(tokens));
+            ui.label(if n == 0 { weak(ui, "–") } else { RichText::new(text) });
         }
         LaneCol::Prefix => {
             let share = found.prefix.share_of(found.tokens[0]);
-            let color = if found.first_changed.is_none() {
-                palette(ui).ok
-            } else {
-                palette(ui).warn
-            };
-            ui.label(RichText::new(wording::short(found.prefix)).color(color))
-                .on_hover_ui(|ui| {
-                    ui.label(format!(
-                        "{} of the earlier context",
-                        wording::percent(share)
-                    ));
-                });
+            let color =
+                if found.first_changed.is_none() { palette(ui).ok } else { palette(ui).warn };
+            ui.label(RichText::new(wording::short(found.prefix)).color(color)).on_hover_ui(|ui| {
+                ui.label(format!("{} of the earlier context", wording::percent(share)));
+            });
         }
         LaneCol::FirstChanged => match found.first_changed {
             None => drop(ui.label(weak(ui, "none"))),
@@ -226,10 +197,7 @@ fn messages(ui: &mut Ui, input: &CostInput<'_>, found: &Differences, commands: &
             row.select(message.is_some() && message == input.selection.message);
             row.cells(|ui, column| content(ui, input, changed, column));
             if row.response().clicked() {
-                commands.push(SelectCommand::Spot(Spot {
-                    message,
-                    ..Spot::default()
-                }));
+                commands.push(SelectCommand::Spot(Spot { message, ..Spot::default() }));
             }
         });
 }

@@ -27,43 +27,22 @@ struct CostPart {
 impl CostPart {
     /// Creates a part that is always known.
     const fn new(name: &'static str, help: &'static str, charge: fn(&Cost) -> Charge) -> Self {
-        Self {
-            name,
-            help,
-            charge,
-            is_known: |_| true,
-        }
+        Self { name, help, charge, is_known: |_| true }
     }
 }
 
 static PARTS: [CostPart; 6] = [
-    CostPart::new("cache read", "Prompt tokens read from the cache", |cost| {
-        cost.read
+    CostPart::new("cache read", "Prompt tokens read from the cache", |cost| cost.read),
+    CostPart::new("cache write", "Prompt tokens written to the cache", |cost| cost.written),
+    CostPart::new("uncached", "Prompt tokens neither read from nor written to the cache", |cost| {
+        cost.uncached
     }),
-    CostPart::new(
-        "cache write",
-        "Prompt tokens written to the cache",
-        |cost| cost.written,
-    ),
-    CostPart::new(
-        "uncached",
-        "Prompt tokens neither read from nor written to the cache",
-        |cost| cost.uncached,
-    ),
     CostPart::new("output", "Tokens of the answers", |cost| cost.output),
     CostPart {
         is_known: Cost::knows_summaries,
-        ..CostPart::new(
-            "summaries",
-            "Input and output of summary requests",
-            |cost| cost.summaries,
-        )
+        ..CostPart::new("summaries", "Input and output of summary requests", |cost| cost.summaries)
     },
-    CostPart::new(
-        "rejected",
-        "Calls that the provider rejected as too long",
-        |cost| cost.rejected,
-    ),
+    CostPart::new("rejected", "Calls that the provider rejected as too long", |cost| cost.rejected),
 ];
 
 /// Shows the table and its notes.
@@ -150,9 +129,9 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
     // A recorded cost and a modelled one are not comparable.
     let base = costs.modelled.total();
     let error = input.runs.case.ledger.accuracy.error();
-    Table::new(("cost lanes", has_bar), columns, rows.len())
-        .margins(space::S, 0.0)
-        .show(ui, |mut row| {
+    Table::new(("cost lanes", has_bar), columns, rows.len()).margins(space::S, 0.0).show(
+        ui,
+        |mut row| {
             let shown = rows[row.index()];
             let CostRow { lane, cost, .. } = shown;
             row.select(lane == input.selection.lane && !shown.is_base);
@@ -177,7 +156,8 @@ fn table(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, note: &str, commands
             if row.response().clicked() {
                 commands.push(SelectCommand::Lane(lane));
             }
-        });
+        },
+    );
 }
 
 /// A column of the table.
@@ -193,25 +173,16 @@ enum Col {
 }
 
 fn total(ui: &mut Ui, cost: &Cost) {
-    let text = cost
-        .total()
-        .map_or_else(|| "–".to_owned(), |usd| wording::cost(cost.source, usd));
-    ui.label(RichText::new(text).text_style(theme::strong()))
-        .on_hover_text(match cost.source {
-            CostSource::Recorded => {
-                "Based on the provider's counts for each call, including its cache"
-            }
-            CostSource::Modelled => "Based on a model of the provider's cache",
-        });
+    let text = cost.total().map_or_else(|| "–".to_owned(), |usd| wording::cost(cost.source, usd));
+    ui.label(RichText::new(text).text_style(theme::strong())).on_hover_text(match cost.source {
+        CostSource::Recorded => "Based on the provider's counts for each call, including its cache",
+        CostSource::Modelled => "Based on a model of the provider's cache",
+    });
 }
 
 /// Returns the head of the column of differences, which names the row that they refer to.
 fn base_name(rows: &[CostRow<'_>]) -> &'static str {
-    if rows.iter().any(|row| row.is_base) {
-        "vs modelled"
-    } else {
-        "vs recorded"
-    }
+    if rows.iter().any(|row| row.is_base) { "vs modelled" } else { "vs recorded" }
 }
 
 /// Shows the difference of displayed costs, of a lane and of the base: higher in amber, lower in green, and in gray if it
@@ -249,8 +220,7 @@ fn bar(ui: &mut Ui, share: f32, lane: Option<usize>) {
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let color = lane.map_or(palette(ui).weak, |lane| palette(ui).lane(lane));
     let bar = Rect::from_min_size(rect.min, vec2(rect.width() * share, rect.height()));
-    ui.painter()
-        .rect_filled(bar, 2.0, color.gamma_multiply(0.8));
+    ui.painter().rect_filled(bar, 2.0, color.gamma_multiply(0.8));
 }
 
 /// Returns notes on how the figures are determined.
@@ -274,9 +244,7 @@ fn notes(costs: &Costs) -> Vec<String> {
         ));
     }
     let lanes = costs.lanes.iter().map(|lane| &lane.cost);
-    let is_any_rejected = lanes
-        .chain([recorded])
-        .any(|cost| cost.rejected.tokens > Tokens::ZERO);
+    let is_any_rejected = lanes.chain([recorded]).any(|cost| cost.rejected.tokens > Tokens::ZERO);
     if is_any_rejected && !costs.billing.bills_rejected {
         text.push("Rejected calls are free: no known provider bills them.".to_owned());
     }

@@ -30,18 +30,15 @@ pub(in crate::app) fn list(ui: &mut Ui, chosen: Option<&str>) -> Option<&'static
         ui.label(weak(ui, "No model matches."));
     }
     let mut clicked = None;
-    ScrollArea::vertical()
-        .max_height(280.0)
-        .auto_shrink([false, true])
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            for row in found {
-                let is_chosen = chosen == Some(&row.name);
-                if widgets::choice(ui, &row.name, "", &description(row), is_chosen).clicked() {
-                    clicked = Some(row.name.as_str());
-                }
+    ScrollArea::vertical().max_height(280.0).auto_shrink([false, true]).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        for row in found {
+            let is_chosen = chosen == Some(&row.name);
+            if widgets::choice(ui, &row.name, "", &description(row), is_chosen).clicked() {
+                clicked = Some(row.name.as_str());
             }
-        });
+        }
+    });
     clicked
 }
 
@@ -52,9 +49,8 @@ pub(in crate::app) fn window(name: &str) -> Option<Tokens> {
 
 /// Returns a model's window and prices, such as `200k window · $5 in · $25 out · $0.50 read`.
 fn description(row: &Price) -> String {
-    let window = window(&row.name).map_or_else(String::new, |window| {
-        format!("{} window · ", wording::short(window))
-    });
+    let window = window(&row.name)
+        .map_or_else(String::new, |window| format!("{} window · ", wording::short(window)));
     format!(
         "{window}{} in · {} out · {} read",
         wording::rate(row.input),

@@ -24,9 +24,8 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     let view = input.view;
     for page in CostPage::ALL.into_iter().rev() {
         let label = ui.selectable_label(view.page == page, small(ui, page.name()));
-        let label = label
-            .on_hover_text(page.help())
-            .accessible_name(format!("Show cost: {}", page.name()));
+        let label =
+            label.on_hover_text(page.help()).accessible_name(format!("Show cost: {}", page.name()));
         if label.clicked() {
             commands.push(ViewCommand::Cost(CostView { page, ..view }));
         }

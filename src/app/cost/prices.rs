@@ -20,30 +20,27 @@ use egui::{
 /// Shows the prices and billing rules.
 pub(super) fn show(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, commands: &mut Commands) {
     let mut billing = input.config.billing.clone();
-    ScrollArea::vertical()
-        .id_salt("prices")
-        .auto_shrink(false)
-        .show(ui, |ui| {
-            let margin = egui::Margin::symmetric(14, 8);
-            egui::Frame::new().inner_margin(margin).show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = space::XS;
-                ui.spacing_mut().interact_size.y = 22.0;
-                widgets::section(ui, "Prices");
-                choose(ui, input, costs, &mut billing);
-                if let PriceChoice::Own(own) = &mut billing.price {
-                    custom_prices(ui, own);
-                } else {
-                    for model in &costs.models {
-                        recorded_model(ui, model);
-                    }
+    ScrollArea::vertical().id_salt("prices").auto_shrink(false).show(ui, |ui| {
+        let margin = egui::Margin::symmetric(14, 8);
+        egui::Frame::new().inner_margin(margin).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            ui.spacing_mut().interact_size.y = 22.0;
+            widgets::section(ui, "Prices");
+            choose(ui, input, costs, &mut billing);
+            if let PriceChoice::Own(own) = &mut billing.price {
+                custom_prices(ui, own);
+            } else {
+                for model in &costs.models {
+                    recorded_model(ui, model);
                 }
-                ui.add_space(space::S);
-                widgets::section(ui, "Billing");
-                lifetime(ui, costs, &mut billing);
-                ui.checkbox(&mut billing.bills_rejected, "Rejected calls are billed")
-                    .on_hover_text("No known provider bills a call that it rejects as too long");
-            });
+            }
+            ui.add_space(space::S);
+            widgets::section(ui, "Billing");
+            lifetime(ui, costs, &mut billing);
+            ui.checkbox(&mut billing.bills_rejected, "Rejected calls are billed")
+                .on_hover_text("No known provider bills a call that it rejects as too long");
         });
+    });
     if billing != input.config.billing {
         commands.push(SettingsCommand::SetBilling(billing));
     }
@@ -58,41 +55,34 @@ fn choose(ui: &mut Ui, input: &CostInput<'_>, costs: &Costs, billing: &mut Billi
     };
     let button = Button::new(text).right_text("⏷").truncate();
     let button = ui.add_sized([ui.available_width(), 24.0], button);
-    let button = button
-        .accessible_name("Prices")
-        .on_hover_text("Prices of all calls");
-    Popup::menu(&button)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| {
-            ui.set_width(model_menu::WIDTH);
-            let choice = &mut billing.price;
-            if ui
-                .radio(*choice == PriceChoice::Recorded, "Recorded models")
-                .clicked()
-            {
-                *choice = PriceChoice::Recorded;
-                ui.close();
-            }
-            if ui
-                .radio(matches!(choice, PriceChoice::Own(_)), "Custom…")
-                .on_hover_text("Prices that you enter; they are saved")
-                .clicked()
-            {
-                let known = costs.models.iter().find_map(|model| model.price.as_ref());
-                let before = input.own_price.clone();
-                *choice = PriceChoice::Own(before.unwrap_or_else(|| OwnPrice::starting_at(known)));
-                ui.close();
-            }
-            ui.separator();
-            let chosen = match choice {
-                PriceChoice::Model(name) => Some(name.as_str()),
-                _ => None,
-            };
-            if let Some(model) = model_menu::list(ui, chosen) {
-                *choice = PriceChoice::Model(model.to_owned());
-                ui.close();
-            }
-        });
+    let button = button.accessible_name("Prices").on_hover_text("Prices of all calls");
+    Popup::menu(&button).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
+        ui.set_width(model_menu::WIDTH);
+        let choice = &mut billing.price;
+        if ui.radio(*choice == PriceChoice::Recorded, "Recorded models").clicked() {
+            *choice = PriceChoice::Recorded;
+            ui.close();
+        }
+        if ui
+            .radio(matches!(choice, PriceChoice::Own(_)), "Custom…")
+            .on_hover_text("Prices that you enter; they are saved")
+            .clicked()
+        {
+            let known = costs.models.iter().find_map(|model| model.price.as_ref());
+            let before = input.own_price.clone();
+            *choice = PriceChoice::Own(before.unwrap_or_else(|| OwnPrice::starting_at(known)));
+            ui.close();
+        }
+        ui.separator();
+        let chosen = match choice {
+            PriceChoice::Model(name) => Some(name.as_str()),
+            _ => None,
+        };
+        if let Some(model) = model_menu::list(ui, chosen) {
+            *choice = PriceChoice::Model(model.to_owned());
+            ui.close();
+        }
+    });
 }
 
 /// Shows a recorded model with its prices, or that no price is known.
@@ -111,11 +101,8 @@ fn recorded_model(ui: &mut Ui, model: &ModelPrice) {
     };
     ui.label(name);
     figures(ui, price);
-    let source = if price.verified {
-        "from the vendor's price page"
-    } else {
-        "from another source"
-    };
+    let source =
+        if price.verified { "from the vendor's price page" } else { "from another source" };
     let sentence = format!("read {} {source}", price.read);
     ui.label(small(ui, sentence)).on_hover_ui(|ui| {
         ui.label(&price.source);
@@ -159,41 +146,36 @@ fn figures(ui: &mut Ui, price: &Price) {
 /// Shows the fields for custom prices.
 fn custom_prices(ui: &mut Ui, own: &mut OwnPrice) {
     ui.label(small(ui, "USD per million tokens"));
-    Grid::new("own price")
-        .num_columns(2)
-        .spacing([12.0, 4.0])
-        .show(ui, |ui| {
-            let rates = [
-                ("input", &mut own.input),
-                ("cache read", &mut own.cache_read),
-                ("cache write", &mut own.cache_write),
-                ("output", &mut own.output),
-            ];
-            for (name, rate) in rates {
-                rate_field(ui, name, rate);
+    Grid::new("own price").num_columns(2).spacing([12.0, 4.0]).show(ui, |ui| {
+        let rates = [
+            ("input", &mut own.input),
+            ("cache read", &mut own.cache_read),
+            ("cache write", &mut own.cache_write),
+            ("output", &mut own.output),
+        ];
+        for (name, rate) in rates {
+            rate_field(ui, name, rate);
+        }
+        let rule = Prices::in_use().rule(&own.caching);
+        if rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some()) {
+            let before = own.cache_write_hour.unwrap_or(own.cache_write);
+            let mut rate = before;
+            rate_field(ui, "long write", &mut rate);
+            if rate != before {
+                own.cache_write_hour = Some(rate);
             }
-            let rule = Prices::in_use().rule(&own.caching);
-            if rule.is_some_and(|rule| seconds(rule, Lifetime::Long).is_some()) {
-                let before = own.cache_write_hour.unwrap_or(own.cache_write);
-                let mut rate = before;
-                rate_field(ui, "long write", &mut rate);
-                if rate != before {
-                    own.cache_write_hour = Some(rate);
+        }
+        ui.label(weak(ui, "caches like"));
+        ComboBox::from_id_salt("caching rule").selected_text(&*own.caching).show_ui(ui, |ui| {
+            for rule in Prices::in_use().rules() {
+                let is_chosen = own.caching == rule.name;
+                if ui.selectable_label(is_chosen, &rule.name).clicked() {
+                    own.caching.clone_from(&rule.name);
                 }
             }
-            ui.label(weak(ui, "caches like"));
-            ComboBox::from_id_salt("caching rule")
-                .selected_text(&*own.caching)
-                .show_ui(ui, |ui| {
-                    for rule in Prices::in_use().rules() {
-                        let is_chosen = own.caching == rule.name;
-                        if ui.selectable_label(is_chosen, &rule.name).clicked() {
-                            own.caching.clone_from(&rule.name);
-                        }
-                    }
-                });
-            ui.end_row();
         });
+        ui.end_row();
+    });
 }
 
 fn rate_field(ui: &mut Ui, name: &str, rate: &mut Rate) {
@@ -230,9 +212,7 @@ fn lifetime(ui: &mut Ui, costs: &Costs, billing: &mut BillingChoice) {
     let is_default = billing.lifetime.is_none();
     ui.horizontal(|ui| {
         ui.label(weak(ui, "cache lifetime"));
-        let combo = ComboBox::from_id_salt("cache time")
-            .selected_text(text)
-            .truncate();
+        let combo = ComboBox::from_id_salt("cache time").selected_text(text).truncate();
         let shown = combo.width(ui.available_width()).show_ui(ui, |ui| {
             let mut offer = |lifetime: Option<Lifetime>, name: String| {
                 let is_chosen = billing.lifetime == lifetime;

@@ -36,13 +36,8 @@ pub enum CostPage {
 
 impl CostPage {
     /// All pages, in order.
-    pub const ALL: [Self; 5] = [
-        Self::Lanes,
-        Self::Cache,
-        Self::Compactions,
-        Self::Calls,
-        Self::Difference,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Lanes, Self::Cache, Self::Compactions, Self::Calls, Self::Difference];
 
     /// Returns the label.
     pub fn name(self) -> &'static str {
@@ -102,11 +97,7 @@ impl CallSort {
     pub fn clicked(self, key: CallKey) -> Self {
         Self {
             key,
-            is_descending: if self.key == key {
-                !self.is_descending
-            } else {
-                key != CallKey::Call
-            },
+            is_descending: if self.key == key { !self.is_descending } else { key != CallKey::Call },
         }
     }
 }
@@ -133,22 +124,18 @@ pub fn call_order(
             CallKey::Call => at as f64,
             CallKey::Context => samples[at].tokens.as_f64(),
             CallKey::Growth => growth(run, at),
-            CallKey::Cumulative => cumulative
-                .get(samples[at].call)
-                .map_or(-1.0, |t| t.as_f64()),
+            CallKey::Cumulative => cumulative.get(samples[at].call).map_or(-1.0, |t| t.as_f64()),
             CallKey::Uncached => call(at).map_or(-1.0, |c| (c.written + c.uncached).as_f64()),
             CallKey::Cost => call(at).and_then(|c| c.usd).map_or(-1.0, |usd| usd.0),
         }
     };
     let mut order: Vec<(f64, u32)> = (0..samples.len()).map(|at| (key(at), at as u32)).collect();
     // The sort is stable: equal entries keep the session order in both directions.
-    order.sort_by(|(a, _), (b, _)| {
-        if sort.is_descending {
-            b.total_cmp(a)
-        } else {
-            a.total_cmp(b)
-        }
-    });
+    order.sort_by(
+        |(a, _), (b, _)| {
+            if sort.is_descending { b.total_cmp(a) } else { a.total_cmp(b) }
+        },
+    );
     order.into_iter().map(|(_, at)| at).collect()
 }
 
@@ -199,8 +186,7 @@ pub fn compactions(costs: &Costs) -> Vec<LaneCompaction> {
         .collect();
     rows.sort_unstable();
     let rows = rows.into_iter();
-    rows.map(|(_, lane, index)| LaneCompaction { lane, index })
-        .collect()
+    rows.map(|(_, lane, index)| LaneCompaction { lane, index }).collect()
 }
 
 /// A row of the table of lanes.
@@ -217,16 +203,10 @@ pub struct CostRow<'a> {
 /// Returns the rows of the table: the recorded run, its modelled cost if that differs from the recorded one in kind, and
 /// the lanes.
 pub fn lanes(costs: &Costs) -> Vec<CostRow<'_>> {
-    let row = |lane, cost| CostRow {
-        lane,
-        cost,
-        is_base: false,
-    };
+    let row = |lane, cost| CostRow { lane, cost, is_base: false };
     let recorded = &costs.recorded.cost;
-    let base = (recorded.source == CostSource::Recorded).then_some(CostRow {
-        is_base: true,
-        ..row(None, &costs.modelled)
-    });
+    let base = (recorded.source == CostSource::Recorded)
+        .then_some(CostRow { is_base: true, ..row(None, &costs.modelled) });
     let lanes = costs.lanes.iter().enumerate();
     let lanes = lanes.map(|(idx, lane)| row(Some(idx), &lane.cost));
     let recorded = std::iter::once(row(None, recorded));

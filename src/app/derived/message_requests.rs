@@ -32,17 +32,10 @@ impl Derived {
             calls,
             document: document.id,
             ledgers: self.ledgers.generation(),
-            cumulative: if view.sort.needs_cumulative() {
-                self.cumulative.generation()
-            } else {
-                0
-            },
+            cumulative: if view.sort.needs_cumulative() { self.cumulative.generation() } else { 0 },
             filter: view.filter.clone(),
             sort: view.sort,
-            manual_edits: view
-                .filter
-                .is_marked
-                .then(|| Arc::clone(&config.manual_edits)),
+            manual_edits: view.filter.is_marked.then(|| Arc::clone(&config.manual_edits)),
         };
         let cumulative = self.cumulative.get().map(Arc::clone);
         let (document, ledger) = (Arc::clone(document), self.ledger_in_use(document));
@@ -53,11 +46,7 @@ impl Derived {
                 &document,
                 &ledger,
                 cumulative.as_deref(),
-                messages::order::Listed {
-                    filter: &filter,
-                    manual_edits: &manual_edits,
-                    calls,
-                },
+                messages::order::Listed { filter: &filter, manual_edits: &manual_edits, calls },
                 sort,
             )
         });
@@ -65,14 +54,9 @@ impl Derived {
 
     /// Returns whether the matches of a filter are those that [`Self::hits`] returns.
     pub(in crate::app) fn knows_hits(&self, filter: &Filter) -> bool {
-        let listed = self
-            .message_order
-            .key()
-            .is_some_and(|key| key.filter == *filter);
-        let key = HitsKey {
-            message_order: self.message_order.generation(),
-            query: filter.query.clone(),
-        };
+        let listed = self.message_order.key().is_some_and(|key| key.filter == *filter);
+        let key =
+            HitsKey { message_order: self.message_order.generation(), query: filter.query.clone() };
         listed && self.hits.of(&key).is_some()
     }
 
@@ -86,10 +70,8 @@ impl Derived {
         let Some(order) = self.message_order.get() else {
             return;
         };
-        let key = HitsKey {
-            message_order: self.message_order.generation(),
-            query: filter.query.clone(),
-        };
+        let key =
+            HitsKey { message_order: self.message_order.generation(), query: filter.query.clone() };
         let (document, order) = (Arc::clone(document), Arc::clone(order));
         let query = filter.query.clone();
         self.hits.request(ctx, self.mode, &key, move |_| {
@@ -133,8 +115,7 @@ impl Derived {
         };
         let (lane, target) = (key.lane, key.target);
         let is_slow = Changes::is_slow(document, target);
-        self.changes
-            .expect(if is_slow { SLOW } else { Duration::ZERO });
+        self.changes.expect(if is_slow { SLOW } else { Duration::ZERO });
         let (document, runs, rows) = (Arc::clone(document), Arc::clone(runs), Arc::clone(rows));
         self.changes.request(ctx, self.mode, &key, move |_| {
             Changes::new(&document, &runs, &rows, lane, target)

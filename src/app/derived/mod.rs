@@ -163,10 +163,7 @@ impl Derived {
         view: &View,
     ) {
         // Notes affect no result.
-        let config = &Config {
-            notes: Arc::default(),
-            ..config.clone()
-        };
+        let config = &Config { notes: Arc::default(), ..config.clone() };
         if let Some(ledger) = self.ledger(ctx, document, config.counter) {
             self.update_runs(ctx, document, policies, config, ledger);
         }

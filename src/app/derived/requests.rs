@@ -45,18 +45,14 @@ impl Derived {
         let (Some(runs), Some(point)) = (self.runs.get(), sweep.points.get(idx)) else {
             return;
         };
-        let key = TriedSettingKey {
-            sweep: sweep.id,
-            point: idx,
-        };
+        let key = TriedSettingKey { sweep: sweep.id, point: idx };
         if self.tried_setting.of(&key).is_some() {
             return;
         }
         let (case, knobs) = (runs.case.clone(), point.knobs.clone());
         let policy = sweep.subjects[point.subject].policy.clone();
-        self.tried_setting.request(ctx, self.mode, &key, move |_| {
-            simulate(&case, &policy, &knobs, None).samples
-        });
+        self.tried_setting
+            .request(ctx, self.mode, &key, move |_| simulate(&case, &policy, &knobs, None).samples);
     }
 
     /// Returns the ledger of a tokenizer: the one of the document, or one counted in the background; `None` until it is ready.
@@ -70,14 +66,9 @@ impl Derived {
         if loaded.counter.name == counter {
             return Some(Arc::clone(loaded));
         }
-        let key = CounterKey {
-            document: document.id,
-            counter,
-        };
-        let (session, counter) = (
-            Arc::clone(&document.loaded.case.session),
-            counter_named(counter),
-        );
+        let key = CounterKey { document: document.id, counter };
+        let (session, counter) =
+            (Arc::clone(&document.loaded.case.session), counter_named(counter));
         let fallback = Arc::clone(loaded);
         self.ledgers.request(ctx, self.mode, &key, move |_| {
             // Cannot be cancelled: this is the only reference to its progress.
@@ -101,11 +92,8 @@ impl Derived {
             config: config.clone(),
             ledgers: self.ledgers.generation(),
         };
-        let lane_policies: Vec<_> = config
-            .lanes
-            .iter()
-            .map(|lane| policies.get(&lane.policy))
-            .collect();
+        let lane_policies: Vec<_> =
+            config.lanes.iter().map(|lane| policies.get(&lane.policy)).collect();
         let (document, config) = (Arc::clone(document), config.clone());
         self.runs.request(ctx, self.mode, &key, move |before| {
             let before = before.filter(|runs| runs.document == document.id);
@@ -118,10 +106,7 @@ impl Derived {
         let Some(runs) = self.runs.get().filter(|r| r.document == document.id) else {
             return;
         };
-        let key = CounterKey {
-            document: document.id,
-            counter: runs.config.counter,
-        };
+        let key = CounterKey { document: document.id, counter: runs.config.counter };
         let (runs, document) = (Arc::clone(runs), Arc::clone(document));
         self.cumulative.request(ctx, self.mode, &key, move |_| {
             CumulativeTokens::new(&runs.case, &runs.recorded.outcome, &document.facts)
@@ -175,9 +160,7 @@ impl Derived {
             trigger: runs.trigger.clone(),
             billing: costs.billing.clone(),
         };
-        self.insights.request(ctx, self.mode, &key, move |_| {
-            SessionInsights::new(&runs, &costs)
-        });
+        self.insights.request(ctx, self.mode, &key, move |_| SessionInsights::new(&runs, &costs));
     }
 
     /// Sorts the calls of the focused lane.
@@ -216,30 +199,20 @@ impl Derived {
         };
         let runs = Arc::clone(runs);
         let case = runs.case.clone();
-        self.index.request(ctx, self.mode, &document.id, move |_| {
-            SessionIndex::new(&case)
-        });
+        self.index.request(ctx, self.mode, &document.id, move |_| SessionIndex::new(&case));
         let Some(index) = self.index.of(&document.id).map(Arc::clone) else {
             return;
         };
         let key = RereadsKey {
-            counted: CounterKey {
-                document: document.id,
-                counter: runs.config.counter,
-            },
+            counted: CounterKey { document: document.id, counter: runs.config.counter },
             billing: runs.config.billing.clone(),
         };
         let priced = Arc::clone(&runs);
-        self.rereads.request(ctx, self.mode, &key, move |_| {
-            SessionRereads::new(&priced, index)
-        });
+        self.rereads.request(ctx, self.mode, &key, move |_| SessionRereads::new(&priced, index));
         let Some(rereads) = self.rereads.of(&key).map(Arc::clone) else {
             return;
         };
-        let key = LossesKey {
-            runs: self.runs.generation(),
-            rereads: self.rereads.generation(),
-        };
+        let key = LossesKey { runs: self.runs.generation(), rereads: self.rereads.generation() };
         self.losses.request(ctx, self.mode, &key, move |before| {
             Losses::new(&runs, &rereads, before.as_deref())
         });
@@ -259,21 +232,16 @@ impl Derived {
             return;
         };
         let session = Arc::clone(&runs.case.session);
-        self.facts
-            .request(ctx, self.mode, &document.id, move |_| Facts::new(&session));
+        self.facts.request(ctx, self.mode, &document.id, move |_| Facts::new(&session));
         let Some(facts) = self.facts.of(&document.id).map(Arc::clone) else {
             return;
         };
         let is_call = selection.call < runs.case.session.calls.len();
         let call = (view.evaluate.at_selected_call && is_call).then_some(selection.call);
-        let key = EvaluationKey {
-            runs: self.runs.generation(),
-            call,
-        };
-        self.evaluation
-            .request(ctx, self.mode, &key, move |before| {
-                Evaluation::new(&runs, &facts, call, before.as_deref())
-            });
+        let key = EvaluationKey { runs: self.runs.generation(), call };
+        self.evaluation.request(ctx, self.mode, &key, move |before| {
+            Evaluation::new(&runs, &facts, call, before.as_deref())
+        });
     }
 
     /// Lists the events that the filter accepts.
@@ -288,15 +256,9 @@ impl Derived {
         };
         let lane = selection.lane.filter(|_| filter.is_one_lane);
         let calls = selection.calls;
-        let key = EventsKey {
-            runs: self.runs.generation(),
-            filter,
-            lane,
-            calls,
-        };
-        self.events.request(ctx, self.mode, &key, move |_| {
-            EventList::new(&runs, filter, lane, calls)
-        });
+        let key = EventsKey { runs: self.runs.generation(), filter, lane, calls };
+        self.events
+            .request(ctx, self.mode, &key, move |_| EventList::new(&runs, filter, lane, calls));
     }
 
     /// Compares the contexts of two calls in each lane.
@@ -306,13 +268,8 @@ impl Derived {
             return;
         };
         let calls = [compared, selection.call];
-        let key = DifferencesKey {
-            runs: self.runs.generation(),
-            calls,
-        };
-        self.differences.request(ctx, self.mode, &key, move |_| {
-            Differences::new(&runs, calls)
-        });
+        let key = DifferencesKey { runs: self.runs.generation(), calls };
+        self.differences.request(ctx, self.mode, &key, move |_| Differences::new(&runs, calls));
     }
 
     /// Aligns the contexts of the lanes at a call.
@@ -320,13 +277,8 @@ impl Derived {
         let Some(runs) = self.runs.get().map(Arc::clone) else {
             return;
         };
-        let key = RowsKey {
-            runs: self.runs.generation(),
-            call,
-        };
-        self.rows.request(ctx, self.mode, &key, move |_| {
-            LaneRows::at_call(&runs, call)
-        });
+        let key = RowsKey { runs: self.runs.generation(), call };
+        self.rows.request(ctx, self.mode, &key, move |_| LaneRows::at_call(&runs, call));
     }
 }
 

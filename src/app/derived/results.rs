@@ -57,8 +57,7 @@ impl Derived {
 
     /// Returns whether results have been outdated for so long that lanes are dimmed. A shorter limit would flicker.
     pub fn is_stale(&self) -> bool {
-        self.stale_since
-            .is_some_and(|since| since.elapsed() > DIM_AFTER)
+        self.stale_since.is_some_and(|since| since.elapsed() > DIM_AFTER)
     }
 
     /// Returns the full text of the selected message, if ready.
@@ -84,13 +83,8 @@ impl Derived {
         sweep: Option<&Sweep>,
         point: Option<usize>,
     ) -> Option<&[Sample]> {
-        let key = TriedSettingKey {
-            sweep: sweep?.id,
-            point: point?,
-        };
-        self.tried_setting
-            .of(&key)
-            .map(|samples| samples.as_slice())
+        let key = TriedSettingKey { sweep: sweep?.id, point: point? };
+        self.tried_setting.of(&key).map(|samples| samples.as_slice())
     }
 
     pub(super) fn text_key(
@@ -108,9 +102,7 @@ impl Derived {
     }
 
     pub(super) fn changes_key(&self, selection: &Selection, view: &View) -> Option<ChangesKey> {
-        let message = selection
-            .message
-            .filter(|_| view.messages.detail.aspect == Aspect::Changes);
+        let message = selection.message.filter(|_| view.messages.detail.aspect == Aspect::Changes);
         let target = match (selection.written, message) {
             (Some(place), _) => Target::Written(place),
             (None, message) => Target::Message(message?),

@@ -74,22 +74,14 @@ enum Col {
 const FULL: f32 = 520.0;
 
 fn columns(available: f32) -> Vec<Column<'static, Col>> {
-    let [used_by, last_in] = if available > FULL {
-        [130.0, 190.0]
-    } else {
-        [96.0, 110.0]
-    };
+    let [used_by, last_in] = if available > FULL { [130.0, 190.0] } else { [96.0, 110.0] };
     let width = |points: f32| Width::initial(points).at_least(40.0).clip(true);
     vec![
         Column::new(Col::Call, "call", Width::exact(52.0))
             .right()
             .help("The call whose answer used the reference"),
-        Column::new(
-            Col::AtRisk,
-            "at risk",
-            Width::remainder().at_least(80.0).clip(true),
-        )
-        .help("The name or the edited text"),
+        Column::new(Col::AtRisk, "at risk", Width::remainder().at_least(80.0).clip(true))
+            .help("The name or the edited text"),
         Column::new(Col::UsedBy, "used by", width(used_by))
             .help("The message that used the reference"),
         Column::new(Col::LastIn, "last in", width(last_in))

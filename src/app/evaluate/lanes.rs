@@ -112,9 +112,7 @@ fn content(ui: &mut Ui, losses: &Losses, lane: Option<usize>, loss: &LaneLoss, f
                 .on_hover_text(format!("of {of} with known original text"));
         }
         Col::FromCall => {
-            let text = at_risk
-                .horizon
-                .map_or_else(|| "–".to_owned(), wording::number);
+            let text = at_risk.horizon.map_or_else(|| "–".to_owned(), wording::number);
             ui.label(weak(ui, text));
         }
         Col::Tokens => {

@@ -90,12 +90,7 @@ impl LaneLoss {
         let mut likely: Vec<usize> = (0..rereads.removals.len()).collect();
         let extra = |idx: usize| rereads.removals[idx].extra;
         likely.sort_by(|a, b| extra(*b).total_cmp(&extra(*a)));
-        Self {
-            found,
-            rereads,
-            likely,
-            run: Arc::clone(run),
-        }
+        Self { found, rereads, likely, run: Arc::clone(run) }
     }
 
     /// Returns whether the losses belong to this run.

@@ -101,30 +101,17 @@ fn columns(input: &EvaluateInput<'_>, n_calls: usize) -> Vec<Column<'static, Col
     let n_messages = input.document.n_messages();
     vec![
         Column::new(Col::Kind, "kind", Width::exact(74.0).clip(true)),
-        Column::new(
-            Col::Fact,
-            "fact",
-            Width::remainder().at_least(90.0).clip(true),
-        )
-        .help("Facts used while they were lost first, then those that are gone, then unknown ones"),
+        Column::new(Col::Fact, "fact", Width::remainder().at_least(90.0).clip(true)).help(
+            "Facts used while they were lost first, then those that are gone, then unknown ones",
+        ),
         Column::new(Col::Detail, "detail", Width::exact(76.0).clip(true))
             .help("State or outcome of the fact")
             .hidden_below(FULL),
-        number(
-            Col::Message,
-            "message",
-            n_messages,
-            "The message that states the fact",
-        )
-        .hidden_below(MEDIUM),
+        number(Col::Message, "message", n_messages, "The message that states the fact")
+            .hidden_below(MEDIUM),
         number(Col::Left, "gone at", n_calls, "First call without the fact"),
-        number(
-            Col::Back,
-            "back at",
-            n_calls,
-            "First later call with it again",
-        )
-        .hidden_below(MEDIUM),
+        number(Col::Back, "back at", n_calls, "First later call with it again")
+            .hidden_below(MEDIUM),
         number(
             Col::Used,
             "used at",
@@ -144,15 +131,9 @@ fn content(ui: &mut Ui, fact: &Fact, row: &ListedFact, column: Col) {
         Col::Kind => drop(ui.label(weak(ui, fact.kind.name()))),
         Col::Fact => {
             let text = RichText::new(safe_text::one_line(&fact.text, MAX_CHARS));
-            let is_prose = matches!(
-                fact.kind,
-                FactKind::Constraint | FactKind::Decision | FactKind::Plan
-            );
-            let text = if is_prose {
-                text
-            } else {
-                text.text_style(TextStyle::Monospace)
-            };
+            let is_prose =
+                matches!(fact.kind, FactKind::Constraint | FactKind::Decision | FactKind::Plan);
+            let text = if is_prose { text } else { text.text_style(TextStyle::Monospace) };
             ui.add(Label::new(text).truncate());
         }
         Col::Detail => {
@@ -161,8 +142,7 @@ fn content(ui: &mut Ui, fact: &Fact, row: &ListedFact, column: Col) {
         }
         Col::Message => drop(ui.label(weak(ui, wording::number(fact.message as usize)))),
         Col::Left if row.is_unknown => {
-            ui.label(weak(ui, "?"))
-                .on_hover_text("Only a predicted summary may contain it");
+            ui.label(weak(ui, "?")).on_hover_text("Only a predicted summary may contain it");
         }
         Col::Left => drop(ui.label(wording::number(row.left_at))),
         Col::Back => call(ui, row.back_at, false),
@@ -221,9 +201,7 @@ fn filters(
             lane_menu(ui, input, evaluation, commands);
             kind_menu(ui, input, evaluation, commands);
             let n_unknown = rows.iter().filter(|row| row.is_unknown).count();
-            let n_used = rows
-                .iter()
-                .filter(|row| row.used_at.is_some() && !row.is_unknown);
+            let n_used = rows.iter().filter(|row| row.used_at.is_some() && !row.is_unknown);
             let grouped = |n: usize| wording::grouped(n as u64);
             let mut text = format!("{} lost", grouped(rows.len() - n_unknown));
             let n_used = n_used.count();
@@ -311,11 +289,7 @@ fn unknown_note(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, comman
 fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, commands: &mut Commands) {
     let name = input.runs.label(input.selection.lane);
     let kind = input.view.kind;
-    let at = if input.view.at_selected_call {
-        "the selected call"
-    } else {
-        "every call"
-    };
+    let at = if input.view.at_selected_call { "the selected call" } else { "every call" };
     let label = kind.map_or("facts", FactKind::label);
     let survival = kept.of(kind);
     let is_complete = survival.stated > 0 && kept.survival.has_removed && survival.partial == 0;
@@ -330,17 +304,10 @@ fn empty_state(ui: &mut Ui, input: &EvaluateInput<'_>, kept: &LaneFacts, command
         format!("{name} had all {label} at {at}, {partial} only partly.")
     };
     padded(ui, |ui| {
-        let color = if is_complete {
-            palette(ui).ok
-        } else {
-            palette(ui).weak
-        };
+        let color = if is_complete { palette(ui).ok } else { palette(ui).weak };
         ui.add(Label::new(RichText::new(text).color(color)).wrap());
         if kind.is_some() && !kept.listed.is_empty() && ui.link("Show all kinds").clicked() {
-            let view = EvaluateView {
-                kind: None,
-                ..input.view
-            };
+            let view = EvaluateView { kind: None, ..input.view };
             commands.push(ViewCommand::Evaluate(view));
         }
     });

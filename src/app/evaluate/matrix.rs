@@ -84,41 +84,37 @@ pub(super) fn show(
     rows.extend(kinds(evaluation).map(|kind| Row::Facts(Some(kind))));
     rows.extend([Row::UsedWhileLost, Row::Context, Row::Cost]);
     let lanes = shown_lanes(ui, input, evaluation);
-    Table::new(
-        ("survival", lanes.len()),
-        columns(input, &lanes, &note),
-        rows.len(),
-    )
-    .row_height(space::ROW - 2.0)
-    .margins(space::S, space::S)
-    .show(ui, |mut shown| {
-        let row = rows[shown.index()];
-        let kind = match row {
-            Row::Facts(kind) => Some(kind),
-            _ => None,
-        };
-        shown.select(kind.is_some_and(|kind| kind.is_some() && kind == input.view.kind));
-        shown.cells(|ui, column| match (column, row) {
-            (Col::Label, row) => label(ui, row),
-            (Col::Stated, Row::Facts(kind)) => {
-                let n = evaluation.recorded.of(kind).stated;
-                ui.label(weak(ui, wording::grouped(n as u64)));
-            }
-            (Col::Stated, _) => {}
-            (Col::Lane(lane), Row::Facts(kind)) => {
-                if survival_cell(ui, input, evaluation, lane, kind).clicked() {
-                    commands.push(SelectCommand::Lane(lane));
-                    filter(input, kind, commands);
+    Table::new(("survival", lanes.len()), columns(input, &lanes, &note), rows.len())
+        .row_height(space::ROW - 2.0)
+        .margins(space::S, space::S)
+        .show(ui, |mut shown| {
+            let row = rows[shown.index()];
+            let kind = match row {
+                Row::Facts(kind) => Some(kind),
+                _ => None,
+            };
+            shown.select(kind.is_some_and(|kind| kind.is_some() && kind == input.view.kind));
+            shown.cells(|ui, column| match (column, row) {
+                (Col::Label, row) => label(ui, row),
+                (Col::Stated, Row::Facts(kind)) => {
+                    let n = evaluation.recorded.of(kind).stated;
+                    ui.label(weak(ui, wording::grouped(n as u64)));
                 }
+                (Col::Stated, _) => {}
+                (Col::Lane(lane), Row::Facts(kind)) => {
+                    if survival_cell(ui, input, evaluation, lane, kind).clicked() {
+                        commands.push(SelectCommand::Lane(lane));
+                        filter(input, kind, commands);
+                    }
+                }
+                (Col::Lane(lane), row) => figure(ui, input, evaluation, lane, row),
+            });
+            if shown.response().clicked()
+                && let Some(kind) = kind
+            {
+                filter(input, kind, commands);
             }
-            (Col::Lane(lane), row) => figure(ui, input, evaluation, lane, row),
         });
-        if shown.response().clicked()
-            && let Some(kind) = kind
-        {
-            filter(input, kind, commands);
-        }
-    });
 }
 
 /// Lists only the facts of a kind.
@@ -130,8 +126,7 @@ fn filter(input: &EvaluateInput<'_>, kind: Option<FactKind>, commands: &mut Comm
 fn shown_lanes(ui: &Ui, input: &EvaluateInput<'_>, evaluation: &Evaluation) -> Vec<Option<usize>> {
     let all = std::iter::once(None).chain((0..evaluation.lanes.len()).map(Some));
     let fits = ui.available_width() >= narrow_width(evaluation.lanes.len()) - space::XS;
-    all.filter(|lane| fits || lane.is_none() || *lane == input.selection.lane)
-        .collect()
+    all.filter(|lane| fits || lane.is_none() || *lane == input.selection.lane).collect()
 }
 
 fn columns<'a>(
@@ -189,26 +184,16 @@ fn survival_cell(
     };
     let is_chosen = lane == input.selection.lane && kind == input.view.kind;
     if is_chosen || response.hovered() || response.has_focus() {
-        let color = if is_chosen {
-            palette(ui).accent
-        } else {
-            palette(ui).outline
-        };
+        let color = if is_chosen { palette(ui).accent } else { palette(ui).outline };
         let frame = rect.shrink2(vec2(0.0, 2.0));
-        ui.painter()
-            .rect_stroke(frame, 3.0, Stroke::new(1.0, color), StrokeKind::Inside);
+        ui.painter().rect_stroke(frame, 3.0, Stroke::new(1.0, color), StrokeKind::Inside);
     }
     let text = share_text(survival);
     let inner = rect.shrink2(vec2(6.0, 0.0));
-    let color = if survival.stated == 0 {
-        palette(ui).weak
-    } else {
-        palette(ui).text
-    };
+    let color = if survival.stated == 0 { palette(ui).weak } else { palette(ui).text };
     let font = TextStyle::Body.resolve(ui.style());
     let at = inner.right_center();
-    ui.painter()
-        .text(at, Align2::RIGHT_CENTER, &text, font, color);
+    ui.painter().text(at, Align2::RIGHT_CENTER, &text, font, color);
     let beside = inner.width() - NUMBER;
     let bar_rect = if beside >= MIN_BAR {
         let center = inner.center() - vec2(NUMBER / 2.0, 0.0);
@@ -242,9 +227,7 @@ fn figure(
         Row::UsedWhileLost => {
             facts.map_or_else(dash, |facts| wording::grouped(facts.used_while_lost as u64))
         }
-        Row::Context => facts
-            .and_then(|facts| facts.tokens)
-            .map_or_else(dash, wording::short),
+        Row::Context => facts.and_then(|facts| facts.tokens).map_or_else(dash, wording::short),
         Row::Cost => {
             let Some(costs) = input.costs else {
                 ui.label(weak(ui, "…"));
@@ -276,11 +259,8 @@ fn note(facts: &Facts, evaluation: &Evaluation) -> String {
     let has_unknown = std::iter::once(&evaluation.recorded)
         .chain(&evaluation.lanes)
         .any(|lane| lane.of(None).unknown > 0);
-    let unknown = if has_unknown {
-        " A range: the text of a predicted summary is not known."
-    } else {
-        ""
-    };
+    let unknown =
+        if has_unknown { " A range: the text of a predicted summary is not known." } else { "" };
     format!(
         "Found by rules, without a model. A rewording counts as lost: compare lanes, it is not a grade.{unknown}{left_out}"
     )
@@ -293,32 +273,25 @@ fn notes(ui: &mut Ui, note: &str) {
         return;
     }
     let frame = Frame::new().inner_margin(Margin::symmetric(16, 4));
-    Panel::bottom("survival notes")
-        .resizable(false)
-        .show_separator_line(false)
-        .frame(frame)
-        .show(ui, |ui| {
+    Panel::bottom("survival notes").resizable(false).show_separator_line(false).frame(frame).show(
+        ui,
+        |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             legend(ui);
             validity_note(ui);
             if has_room {
                 ui.label(small(ui, note));
             }
-        });
+        },
+    );
 }
 
 /// Shows in one line what losses describe, in fewer words if the space is narrow. The
 /// hover text has the whole sentence.
 pub(super) fn validity_note(ui: &mut Ui) {
     let font = TextStyle::Small.resolve(ui.style());
-    let galley = ui
-        .painter()
-        .layout_no_wrap(VALIDITY.to_owned(), font, palette(ui).weak);
-    let text = if galley.size().x <= ui.available_width() {
-        VALIDITY
-    } else {
-        VALIDITY_SHORT
-    };
+    let galley = ui.painter().layout_no_wrap(VALIDITY.to_owned(), font, palette(ui).weak);
+    let text = if galley.size().x <= ui.available_width() { VALIDITY } else { VALIDITY_SHORT };
     let line = Label::new(small(ui, text)).truncate();
     let line = ui.add(line.show_tooltip_when_elided(false));
     line.widget_info(|| WidgetInfo::labeled(Role::Label, true, VALIDITY));

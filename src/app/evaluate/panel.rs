@@ -38,15 +38,10 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     let is_narrow = ui.ctx().content_rect().width() < NARROW;
     for page in EvaluatePage::ALL.into_iter().rev() {
         let name = page.name();
-        let name = if is_narrow {
-            name.strip_prefix("references ").unwrap_or(name)
-        } else {
-            name
-        };
+        let name = if is_narrow { name.strip_prefix("references ").unwrap_or(name) } else { name };
         let label = ui.selectable_label(view.page == page, small(ui, name));
-        let label = label
-            .on_hover_text(page.help())
-            .accessible_name(format!("Show {}", page.name()));
+        let label =
+            label.on_hover_text(page.help()).accessible_name(format!("Show {}", page.name()));
         if label.clicked() {
             commands.push(ViewCommand::Evaluate(EvaluateView { page, ..view }));
         }
@@ -73,10 +68,7 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
         let is_chosen = view.at_selected_call == at_selected_call;
         let label = ui.selectable_label(is_chosen, small(ui, text));
         if label.on_hover_text(help).accessible_name(name).clicked() {
-            let view = EvaluateView {
-                at_selected_call,
-                ..view
-            };
+            let view = EvaluateView { at_selected_call, ..view };
             commands.push(ViewCommand::Evaluate(view));
         }
     }
@@ -112,10 +104,7 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
     let Some(evaluation) = input.evaluation else {
         let n_lanes = wording::count(input.runs.lanes.len() + 1, "lane");
         let n_facts = wording::count(facts.all().len(), "fact");
-        sentence(
-            ui,
-            &format!("Step 2 of 2: following {n_facts} through {n_lanes}…"),
-        );
+        sentence(ui, &format!("Step 2 of 2: following {n_facts} through {n_lanes}…"));
         return;
     };
     let list = |ui: &mut Ui, commands: &mut Commands| {
@@ -125,20 +114,15 @@ fn facts(ui: &mut Ui, input: &EvaluateInput<'_>, commands: &mut Commands) {
     let rows = matrix::height(matrix::kinds(evaluation).count());
     if ui.available_height() >= rows + LIST_BELOW {
         let frame = Frame::new().fill(palette(ui).panel);
-        Panel::top("survival above")
-            .exact_size(rows)
-            .frame(frame)
-            .show(ui, |ui| {
-                matrix::show(ui, input, facts, evaluation, commands);
-            });
+        Panel::top("survival above").exact_size(rows).frame(frame).show(ui, |ui| {
+            matrix::show(ui, input, facts, evaluation, commands);
+        });
         widgets::clip_to_rest(ui);
         list(ui, commands);
     } else {
         let (n, width) = (input.runs.lanes.len(), ui.available_width());
         // The list gets the width of the bars first.
-        let wide = matrix::width(n)
-            .min(width - LIST)
-            .max(matrix::narrow_width(n));
+        let wide = matrix::width(n).min(width - LIST).max(matrix::narrow_width(n));
         let (mut content, edge) = left_panel(ui, "survival", wide);
         matrix::show(&mut content, input, facts, evaluation, commands);
         edge.beside(ui, |ui| list(ui, commands));

@@ -142,9 +142,7 @@ fn content(ui: &mut Ui, losses: &Losses, removed: &RemovedFile, column: Col) {
 fn file(ui: &mut Ui, path: &str) {
     let path = safe_text::one_line(path, MAX_PATH_CHARS);
     let font = TextStyle::Monospace.resolve(ui.style());
-    let letter = ui
-        .painter()
-        .layout_no_wrap("0".to_owned(), font, palette(ui).text);
+    let letter = ui.painter().layout_no_wrap("0".to_owned(), font, palette(ui).text);
     let end = wording::path_end(&path, (ui.available_width() / letter.size().x) as usize);
     let label = Label::new(RichText::new(&end).text_style(TextStyle::Monospace)).truncate();
     let shown = ui.add(label.show_tooltip_when_elided(false));

@@ -31,12 +31,7 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
         column.right().help(help)
     };
     vec![
-        Column::new(
-            Col::Lane,
-            "lane",
-            Width::remainder().at_least(72.0).clip(true),
-        )
-        .help(note),
+        Column::new(Col::Lane, "lane", Width::remainder().at_least(72.0).clip(true)).help(note),
         figure(
             Col::Rereads,
             "re-reads",
@@ -50,13 +45,7 @@ fn columns(note: &str) -> Vec<Column<'_, Col>> {
             "From the errors of the coefficients. What happens in one session varies more",
         )
         .hidden_below(330.0),
-        figure(
-            Col::Tokens,
-            "tokens",
-            56.0,
-            "Tokens that these re-reads fetch",
-        )
-        .hidden_below(380.0),
+        figure(Col::Tokens, "tokens", 56.0, "Tokens that these re-reads fetch").hidden_below(380.0),
         figure(
             Col::Price,
             "price",

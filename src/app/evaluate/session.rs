@@ -21,10 +21,7 @@ pub struct SessionIndex {
 impl SessionIndex {
     /// Searches the session.
     pub fn new(case: &Case) -> Self {
-        Self {
-            names: Names::new(&case.session),
-            files: FileReads::new(case),
-        }
+        Self { names: Names::new(&case.session), files: FileReads::new(case) }
     }
 }
 
@@ -57,10 +54,6 @@ impl SessionRereads {
 
     /// Returns the measure.
     pub fn measure(&self) -> RereadMeasure<'_> {
-        RereadMeasure {
-            model: &self.model,
-            files: &self.index.files,
-            prices: &self.prices,
-        }
+        RereadMeasure { model: &self.model, files: &self.index.files, prices: &self.prices }
     }
 }

@@ -107,11 +107,7 @@ pub fn n_lost_references(loss: &LaneLoss) -> usize {
 /// Returns the tone of a lane's expected re-reads: a warning if their interval is above that of the recorded lane.
 pub fn reread_tone(lane: &LaneLoss, recorded: &LaneLoss) -> Tone {
     let [own, recorded] = [lane, recorded].map(|loss| &loss.rereads.total);
-    if order(own, recorded).is_gt() && !own.is_none() {
-        Tone::Warn
-    } else {
-        Tone::Plain
-    }
+    if order(own, recorded).is_gt() && !own.is_none() { Tone::Warn } else { Tone::Plain }
 }
 
 /// Compares expected re-reads. They are equal if their intervals overlap.
@@ -128,21 +124,13 @@ pub fn order(own: &RereadTotal, other: &RereadTotal) -> Ordering {
 /// Returns the tone of a lane's blind edits: bad if there are more than in the recorded lane.
 pub fn blind_tone(lane: &LaneLoss, recorded: &LaneLoss) -> Tone {
     let n = |loss: &LaneLoss| loss.found.at_risk.blind_edits.len();
-    if n(lane) > n(recorded) {
-        Tone::Bad
-    } else {
-        Tone::Plain
-    }
+    if n(lane) > n(recorded) { Tone::Bad } else { Tone::Plain }
 }
 
 /// Formats the references at risk: `55`, or `24–31` if predicted summaries may contain some of them.
 pub fn at_risk_text(loss: &LaneLoss) -> String {
     let (fewest, most) = (loss.found.at_risk.fewest, loss.found.at_risk.faults.len());
-    if fewest < most {
-        format!("{fewest}–{most}")
-    } else {
-        most.to_string()
-    }
+    if fewest < most { format!("{fewest}–{most}") } else { most.to_string() }
 }
 
 #[cfg(test)]
@@ -153,27 +141,13 @@ mod tests {
     #[test]
     fn expected_rereads_are_equal_if_their_intervals_overlap() {
         let total = |low, high| RereadTotal {
-            files: Expected {
-                value: f64::midpoint(low, high),
-                low,
-                high,
-            },
+            files: Expected { value: f64::midpoint(low, high), low, high },
             ..RereadTotal::default()
         };
         let recorded = total(0.8, 1.9);
-        let orders = [
-            total(0.1, 0.7),
-            total(0.1, 0.9),
-            total(1.8, 4.0),
-            total(2.0, 4.0),
-        ]
-        .map(|own| order(&own, &recorded));
-        let expected = [
-            Ordering::Less,
-            Ordering::Equal,
-            Ordering::Equal,
-            Ordering::Greater,
-        ];
+        let orders = [total(0.1, 0.7), total(0.1, 0.9), total(1.8, 4.0), total(2.0, 4.0)]
+            .map(|own| order(&own, &recorded));
+        let expected = [Ordering::Less, Ordering::Equal, Ordering::Equal, Ordering::Greater];
         assert_eq!(orders, expected);
     }
 }

@@ -48,8 +48,7 @@ fn mark(ui: &Ui, rect: Rect, state: FactState) {
     }
     let outline = Stroke::new(1.0, palette(ui).outline);
     let rect = rect.shrink2(vec2(0.0, 0.5));
-    ui.painter()
-        .rect_stroke(rect, 1.0, outline, StrokeKind::Inside);
+    ui.painter().rect_stroke(rect, 1.0, outline, StrokeKind::Inside);
 }
 
 /// Draws the shares of the states of the facts of a kind.
@@ -71,9 +70,7 @@ pub(super) fn bar(ui: &Ui, rect: Rect, survival: KindSurvival) {
 pub(super) fn strip(ui: &Ui, rect: Rect, changes: &[StateChange], n_calls: usize) {
     let place = |call: usize| rect.left() + rect.width() * call as f32 / n_calls.max(1) as f32;
     for (nth, change) in changes.iter().enumerate() {
-        let end = changes
-            .get(nth + 1)
-            .map_or(n_calls, |next| next.call as usize);
+        let end = changes.get(nth + 1).map_or(n_calls, |next| next.call as usize);
         let left = place(change.call as usize);
         let right = place(end).max(left + 1.5);
         let half = height(change.state) / 2.0;
@@ -106,9 +103,8 @@ pub(super) fn share_text(survival: KindSurvival) -> String {
 pub(super) fn counts_text(survival: KindSurvival) -> String {
     let counts = STATES.map(|(state, word)| (survival.count(state), word));
     let counts = counts.iter().filter(|(n, _)| *n > 0);
-    let counts: Vec<String> = counts
-        .map(|(n, word)| format!("{} {word}", wording::grouped(*n as u64)))
-        .collect();
+    let counts: Vec<String> =
+        counts.map(|(n, word)| format!("{} {word}", wording::grouped(*n as u64))).collect();
     let all = wording::grouped(survival.stated as u64);
     format!("{}, of {all}", counts.join(" · "))
 }
@@ -119,12 +115,8 @@ mod tests {
 
     #[test]
     fn counts_leave_out_zeros() {
-        let survival = KindSurvival {
-            stated: 15,
-            verbatim: 12,
-            gone: 3,
-            ..KindSurvival::default()
-        };
+        let survival =
+            KindSurvival { stated: 15, verbatim: 12, gone: 3, ..KindSurvival::default() };
         assert_eq!(counts_text(survival), "12 verbatim · 3 gone, of 15");
     }
 }

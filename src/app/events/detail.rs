@@ -23,16 +23,10 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
     let Some((run, event)) = input.runs.event(id) else {
         return;
     };
-    let margin = Margin {
-        left: 12,
-        right: 14,
-        top: 8,
-        bottom: 8,
-    };
-    ScrollArea::vertical()
-        .id_salt(("event", id.lane, id.index))
-        .auto_shrink(false)
-        .show(ui, |ui| {
+    let margin = Margin { left: 12, right: 14, top: 8, bottom: 8 };
+    ScrollArea::vertical().id_salt(("event", id.lane, id.index)).auto_shrink(false).show(
+        ui,
+        |ui| {
             Frame::new().inner_margin(margin).show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = space::XS;
                 ui.spacing_mut().interact_size.y = 20.0;
@@ -41,7 +35,8 @@ pub(super) fn show(ui: &mut Ui, input: &EventsInput<'_>, id: EventId, commands: 
                 result(ui, event, commands);
                 log(ui, event, text::halt(event, &run.outcome));
             });
-        });
+        },
+    );
 }
 
 fn head(
@@ -59,11 +54,7 @@ fn head(
         widgets::swatch(ui, palette(ui).lane_or_recorded(lane));
         ui.label(RichText::new(&event.stage).text_style(theme::strong()));
         ui.label(weak(ui, format!("{label} · call {call}")));
-        if ui
-            .small_button("Copy")
-            .on_hover_text("Copy the whole event as text")
-            .clicked()
-        {
+        if ui.small_button("Copy").on_hover_text("Copy the whole event as text").clicked() {
             let text = text::whole(event, &run.outcome, label, &call);
             commands.push(ShellCommand::Copy("the event", text));
         }
@@ -88,75 +79,59 @@ fn trigger(ui: &mut Ui, event: &Event) {
         let when = event.cause.when.replace(">=", "≥").replace("<=", "≤");
         ui.add(Label::new(RichText::new(when).text_style(TextStyle::Monospace)).wrap());
     }
-    Grid::new("terms")
-        .num_columns(2)
-        .spacing([16.0, 2.0])
-        .min_row_height(18.0)
-        .show(ui, |ui| {
-            for (name, value) in &event.cause.terms {
-                ui.label(weak(ui, name));
-                ui.label(RichText::new(wording::quantity(*value)).text_style(theme::strong()));
-                ui.end_row();
-            }
-        });
+    Grid::new("terms").num_columns(2).spacing([16.0, 2.0]).min_row_height(18.0).show(ui, |ui| {
+        for (name, value) in &event.cause.terms {
+            ui.label(weak(ui, name));
+            ui.label(RichText::new(wording::quantity(*value)).text_style(theme::strong()));
+            ui.end_row();
+        }
+    });
 }
 
 /// Shows the result of the event as figures.
 fn result(ui: &mut Ui, event: &Event, commands: &mut Commands) {
     ui.add_space(space::XS);
     widgets::section(ui, "Result");
-    Grid::new("result")
-        .num_columns(2)
-        .spacing([16.0, 2.0])
-        .min_row_height(18.0)
-        .show(ui, |ui| {
-            let (before, after) = (wording::tokens(event.before), wording::tokens(event.after));
-            let tokens = if event.before == event.after {
-                format!("{before}, unchanged")
-            } else {
-                format!("{before} → {after}")
-            };
-            line(ui, "tokens", tokens, event.after > event.before);
-            if let (Some(first), Some(last)) = (event.messages.first(), event.messages.last()) {
-                ui.label(weak(ui, "messages"));
-                let range = format!(
-                    "{}, from {} to {}",
-                    wording::grouped(event.n_messages() as u64),
-                    wording::number(first.start),
-                    wording::grouped(last.end as u64)
-                );
-                if ui
-                    .link(range)
-                    .on_hover_text("Show the first of these messages")
-                    .clicked()
-                {
-                    commands.push(SelectCommand::Message(first.start));
-                }
-                ui.end_row();
+    Grid::new("result").num_columns(2).spacing([16.0, 2.0]).min_row_height(18.0).show(ui, |ui| {
+        let (before, after) = (wording::tokens(event.before), wording::tokens(event.after));
+        let tokens = if event.before == event.after {
+            format!("{before}, unchanged")
+        } else {
+            format!("{before} → {after}")
+        };
+        line(ui, "tokens", tokens, event.after > event.before);
+        if let (Some(first), Some(last)) = (event.messages.first(), event.messages.last()) {
+            ui.label(weak(ui, "messages"));
+            let range = format!(
+                "{}, from {} to {}",
+                wording::grouped(event.n_messages() as u64),
+                wording::number(first.start),
+                wording::grouped(last.end as u64)
+            );
+            if ui.link(range).on_hover_text("Show the first of these messages").clicked() {
+                commands.push(SelectCommand::Message(first.start));
             }
-            let left = wording::count(event.left, "message");
-            line(ui, "left", left, event.left == 0);
-            if event.orphans > 0 {
-                let orphans = format!("{} without their pair", event.orphans);
-                line(ui, "orphans", orphans, true);
-            }
-            if let Some(request) = event.request {
-                let sent = wording::tokens(request.sent);
-                let received = wording::tokens(request.answer);
-                let text = format!("{sent} sent, {received} received");
-                line(ui, "summaries", text, false);
-            }
-        });
+            ui.end_row();
+        }
+        let left = wording::count(event.left, "message");
+        line(ui, "left", left, event.left == 0);
+        if event.orphans > 0 {
+            let orphans = format!("{} without their pair", event.orphans);
+            line(ui, "orphans", orphans, true);
+        }
+        if let Some(request) = event.request {
+            let sent = wording::tokens(request.sent);
+            let received = wording::tokens(request.answer);
+            let text = format!("{sent} sent, {received} received");
+            line(ui, "summaries", text, false);
+        }
+    });
 }
 
 fn line(ui: &mut Ui, name: &str, value: String, is_bad: bool) {
     ui.label(weak(ui, name));
     let value = RichText::new(value);
-    ui.label(if is_bad {
-        value.color(palette(ui).bad)
-    } else {
-        value
-    });
+    ui.label(if is_bad { value.color(palette(ui).bad) } else { value });
     ui.end_row();
 }
 
@@ -169,9 +144,7 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     widgets::section(ui, "Original messages");
     let show_line = |ui: &mut Ui, line: &str, color: Color32| {
         let line = safe_text::visible(safe_text::head(line, MAX_LINE_CHARS));
-        let text = RichText::new(line.into_owned())
-            .text_style(TextStyle::Monospace)
-            .color(color);
+        let text = RichText::new(line.into_owned()).text_style(TextStyle::Monospace).color(color);
         ui.add(Label::new(text).wrap().selectable(true));
     };
     for line in event.log.iter().take(MAX_LINES) {
@@ -182,9 +155,6 @@ fn log(ui: &mut Ui, event: &Event, halt: Option<&str>) {
     }
     if event.log.len() > MAX_LINES {
         let more = wording::grouped((event.log.len() - MAX_LINES) as u64);
-        ui.label(small(
-            ui,
-            format!("and {more} more lines (Copy includes all)"),
-        ));
+        ui.label(small(ui, format!("and {more} more lines (Copy includes all)")));
     }
 }

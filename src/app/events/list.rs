@@ -108,10 +108,7 @@ impl EventList {
     /// Returns the number of events of all groups.
     pub fn total(&self) -> usize {
         let counts = EventGroup::ALL.iter().zip(self.counts);
-        counts
-            .filter(|(group, _)| **group == EventGroup::All)
-            .map(|(_, n)| n)
-            .sum()
+        counts.filter(|(group, _)| **group == EventGroup::All).map(|(_, n)| n).sum()
     }
 
     /// Returns the row for a call: its first event, else the next one.
@@ -151,21 +148,9 @@ mod tests {
     #[test]
     fn no_ops_are_not_changes_and_log_output_is_listed_for_every_action() {
         let listed = |event: &Event| EventGroup::ALL.map(|group| group.has(event));
-        assert_eq!(
-            listed(&event(Effect::Removed, &[])),
-            [true, true, false, false]
-        );
-        assert_eq!(
-            listed(&event(Effect::Changed, &["x"])),
-            [true, true, false, true]
-        );
-        assert_eq!(
-            listed(&event(Effect::Nothing, &[])),
-            [true, false, true, false]
-        );
-        assert_eq!(
-            listed(&event(Effect::Logged, &["x"])),
-            [true, false, false, true]
-        );
+        assert_eq!(listed(&event(Effect::Removed, &[])), [true, true, false, false]);
+        assert_eq!(listed(&event(Effect::Changed, &["x"])), [true, true, false, true]);
+        assert_eq!(listed(&event(Effect::Nothing, &[])), [true, false, true, false]);
+        assert_eq!(listed(&event(Effect::Logged, &["x"])), [true, false, false, true]);
     }
 }

@@ -36,9 +36,8 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     for (group, count) in EventGroup::ALL.iter().zip(list.counts).rev() {
         let name = format!("{} {}", group.name(), wording::grouped(count as u64));
         let label = ui.selectable_label(filter.group == *group, small(ui, name));
-        let label = label
-            .on_hover_text(group.help())
-            .accessible_name(format!("Show {}", group.name()));
+        let label =
+            label.on_hover_text(group.help()).accessible_name(format!("Show {}", group.name()));
         if label.clicked() {
             let group = *group;
             commands.push(ViewCommand::Events(EventFilter { group, ..filter }));
@@ -47,14 +46,9 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
     ui.add_space(space::S);
     let one = ui.selectable_label(filter.is_one_lane, small(ui, "focused lane"));
     let focused = input.runs.label(input.selection.lane);
-    if one
-        .on_hover_text(format!("Show only the focused lane: {focused}"))
-        .clicked()
-    {
-        commands.push(ViewCommand::Events(EventFilter {
-            is_one_lane: !filter.is_one_lane,
-            ..filter
-        }));
+    if one.on_hover_text(format!("Show only the focused lane: {focused}")).clicked() {
+        commands
+            .push(ViewCommand::Events(EventFilter { is_one_lane: !filter.is_one_lane, ..filter }));
     }
 }
 
@@ -109,19 +103,14 @@ fn empty_text(input: &EventsInput<'_>, list: &EventList) -> String {
 /// Shows buttons below the explanation of an empty list: compact anyway, or reset the filter.
 fn empty_actions(ui: &mut Ui, input: &EventsInput<'_>, list: &EventList, commands: &mut Commands) {
     ui.add_space(space::S);
-    let lane = input
-        .selection
-        .lane
-        .and_then(|lane| input.runs.lanes.get(lane));
+    let lane = input.selection.lane.and_then(|lane| input.runs.lanes.get(lane));
     let has_stages = lane.is_some_and(|lane| !lane.policy.stages.is_empty());
     ui.horizontal(|ui| {
         let help =
             "Prepares an export of the last context, compacted once by the focused lane's policy";
         if list.total() == 0
             && has_stages
-            && widgets::secondary_button(ui, "Compact anyway…", "")
-                .on_hover_text(help)
-                .clicked()
+            && widgets::secondary_button(ui, "Compact anyway…", "").on_hover_text(help).clicked()
         {
             commands.push(ExportCommand::CompactAnyway);
         }
@@ -191,11 +180,7 @@ enum Col {
 const FULL: f32 = 640.0;
 
 fn columns(available: f32) -> Vec<Column<'static, Col>> {
-    let [lane, event] = if available > FULL {
-        [112.0, 136.0]
-    } else {
-        [88.0, 112.0]
-    };
+    let [lane, event] = if available > FULL { [112.0, 136.0] } else { [88.0, 112.0] };
     let width = |points: f32| Width::initial(points).at_least(48.0).clip(true);
     let number = |key, title, width| Column::new(key, title, Width::exact(width)).right();
     vec![
@@ -227,11 +212,7 @@ fn content(
         Col::Event => action(ui, event),
         Col::Before => {
             let before = wording::tokens(event.before);
-            ui.label(if has_effect {
-                RichText::new(before)
-            } else {
-                weak(ui, before)
-            });
+            ui.label(if has_effect { RichText::new(before) } else { weak(ui, before) });
         }
         Col::After => {
             ui.label(if has_effect {
@@ -242,11 +223,7 @@ fn content(
         }
         Col::Messages => {
             let n = event.n_messages() as u64;
-            ui.label(if n == 0 {
-                weak(ui, "–")
-            } else {
-                RichText::new(wording::grouped(n))
-            });
+            ui.label(if n == 0 { weak(ui, "–") } else { RichText::new(wording::grouped(n)) });
         }
         Col::Why => {
             let why = text::why(event, &run.outcome);

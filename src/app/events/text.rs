@@ -10,11 +10,7 @@ const LINE: usize = 240;
 
 /// Returns the number of the call before which an event happened; `end` for a recorded compaction after the last call.
 pub fn call(event: &Event, n_calls: usize) -> String {
-    if event.call < n_calls {
-        wording::number(event.call)
-    } else {
-        "end".to_owned()
-    }
+    if event.call < n_calls { wording::number(event.call) } else { "end".to_owned() }
 }
 
 /// Returns the cause with values in place of names: `used 130,212 ≥ trigger 126,000`. For a log event, returns its
@@ -78,12 +74,8 @@ pub fn result(event: &Event) -> String {
 
 /// Returns the full text for the clipboard; `call` is the call of the event.
 pub fn whole(event: &Event, outcome: &Outcome, lane: &str, call: &str) -> String {
-    let mut out = format!(
-        "call {call} · {lane} · {} ({})\n{}\n",
-        event.stage,
-        event.action,
-        result(event)
-    );
+    let mut out =
+        format!("call {call} · {lane} · {} ({})\n{}\n", event.stage, event.action, result(event));
     let _ = writeln!(out, "when {}", event.cause.when);
     for (name, value) in &event.cause.terms {
         let _ = writeln!(out, "  {name} = {value}");
@@ -143,11 +135,7 @@ mod tests {
 
     #[test]
     fn quantities_follow_their_names() {
-        let event = event(
-            "used >= limit",
-            &[("used", 12_000.0), ("limit", 0.5)],
-            Effect::Removed,
-        );
+        let event = event("used >= limit", &[("used", 12_000.0), ("limit", 0.5)], Effect::Removed);
         let outcome = Outcome::default();
         assert_eq!(why(&event, &outcome), "used 12,000 ≥ limit 0.5");
         assert_eq!(result(&event), "drop of 2 messages");
@@ -161,10 +149,7 @@ mod tests {
         event.cause.when.clear();
         let why = why(&event, &Outcome::default());
         assert_eq!(why, "the file states no reason");
-        assert_eq!(
-            (call(&event, 1), call(&event, 0)),
-            ("1".to_owned(), "end".to_owned())
-        );
+        assert_eq!((call(&event, 1), call(&event, 0)), ("1".to_owned(), "end".to_owned()));
     }
 
     #[test]
@@ -179,10 +164,7 @@ mod tests {
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();
         let why_not = "prompt is too long".to_owned();
-        outcome.halts.push(Halt {
-            call: 0,
-            why: why_not.clone(),
-        });
+        outcome.halts.push(Halt { call: 0, why: why_not.clone() });
         assert_eq!(why(&event, &outcome), why_not);
     }
 }

@@ -89,9 +89,7 @@ impl ConnectionDraft {
         }
         match text.parse() {
             Ok(n) if (1..=MAX_ATTEMPTS).contains(&n) => Ok(Some(n)),
-            _ => Err(format!(
-                "attempts {text:?}: enter a whole number from 1 to {MAX_ATTEMPTS}"
-            )),
+            _ => Err(format!("attempts {text:?}: enter a whole number from 1 to {MAX_ATTEMPTS}")),
         }
     }
 }
@@ -109,9 +107,7 @@ fn time_limit(name: &str, text: &str) -> Result<Option<Duration>, String> {
     );
     match parsed {
         Some(limit) if limit > Duration::ZERO && limit <= MAX_TIME_LIMIT => Ok(Some(limit)),
-        _ => Err(format!(
-            "{name} time limit {text:?}: enter seconds or a time such as 5 min"
-        )),
+        _ => Err(format!("{name} time limit {text:?}: enter seconds or a time such as 5 min")),
     }
 }
 
@@ -128,10 +124,7 @@ mod tests {
     #[test]
     fn typed_values_reach_the_client_and_others_keep_their_defaults() {
         let plain = ConnectionDraft::default().applied(client()).unwrap();
-        assert_eq!(
-            (plain.limits, plain.retries),
-            (client().limits, client().retries)
-        );
+        assert_eq!((plain.limits, plain.retries), (client().limits, client().retries));
         let draft = ConnectionDraft {
             total: "90".to_owned(),
             first_byte: "5 min".to_owned(),
@@ -162,14 +155,8 @@ mod tests {
             draft.problem().unwrap_or_default()
         };
         for text in ["soon", "-1", "0", "nan", "1e30", "5 parsecs"] {
-            let draft = ConnectionDraft {
-                total: text.to_owned(),
-                ..ConnectionDraft::default()
-            };
-            assert!(
-                draft.problem().unwrap_or_default().contains("5 min"),
-                "{text}"
-            );
+            let draft = ConnectionDraft { total: text.to_owned(), ..ConnectionDraft::default() };
+            assert!(draft.problem().unwrap_or_default().contains("5 min"), "{text}");
         }
         assert!(wrong(|d| d.first_byte = "x".to_owned()).contains("first byte"));
         assert!(wrong(|d| d.attempts = "0".to_owned()).contains("from 1"));

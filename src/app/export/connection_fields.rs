@@ -11,22 +11,13 @@ use egui::{CollapsingHeader, RichText, TextEdit, Ui};
 /// Shows the fields. Returns whether the button for the file dialog was clicked.
 pub(super) fn show(ui: &mut Ui, draft: &mut ConnectionDraft) -> bool {
     let mut is_clicked = false;
-    let title = if draft.is_changed() {
-        "Connection (changed)"
-    } else {
-        "Connection"
-    };
+    let title = if draft.is_changed() { "Connection (changed)" } else { "Connection" };
     let header = CollapsingHeader::new(RichText::new(title).color(palette(ui).weak));
     header.id_salt("connection").show_unindented(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         limits(ui, draft);
         let proxy = &mut draft.proxy.0;
-        field(
-            ui,
-            "proxy",
-            proxy,
-            "system proxy; or none, or http://HOST:PORT",
-        );
+        field(ui, "proxy", proxy, "system proxy; or none, or http://HOST:PORT");
         row(ui, "CA file", |ui, label| {
             let path = PathField {
                 id: "certificates",
@@ -53,9 +44,7 @@ fn limits(ui: &mut Ui, draft: &mut ConnectionDraft) {
         let third = (ui.available_width() - 2.0 * space::S) / 3.0;
         let mut cell = |text: &mut String, hint: String, name: &str, help: &str| {
             let edit = TextEdit::singleline(text).hint_text(hint);
-            ui.add_sized([third, space::CONTROL], edit)
-                .accessible_name(name)
-                .on_hover_text(help);
+            ui.add_sized([third, space::CONTROL], edit).accessible_name(name).on_hover_text(help);
         };
         cell(
             &mut draft.total,

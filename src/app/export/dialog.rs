@@ -52,8 +52,7 @@ pub(in crate::app) fn show(
         let footer = ui.scope(|ui| footer(ui, input, export)).response.rect;
         if (footer.height() - taken).abs() > 0.5 {
             ui.data_mut(|d| d.insert_temp(below, footer.height()));
-            ui.ctx()
-                .request_discard("the height of the footer is known only after layout");
+            ui.ctx().request_discard("the height of the footer is known only after layout");
         }
         ui.add_space(space::S);
         buttons(ui, input, export, is_new, commands);
@@ -66,12 +65,7 @@ pub(in crate::app) fn show(
 
 /// Returns the dialog's frame. Its right margin contains the scroll bar.
 fn frame(ui: &Ui) -> egui::Modal {
-    let margin = Margin {
-        left: 20,
-        right: 20 - BAR as i8,
-        top: 20,
-        bottom: 20,
-    };
+    let margin = Margin { left: 20, right: 20 - BAR as i8, top: 20, bottom: 20 };
     dialog(ui, "export").frame(Frame::popup(ui.style()).inner_margin(margin))
 }
 
@@ -223,11 +217,7 @@ pub(super) fn compact_anyway(
     let acts = policy.is_some_and(|lane| !lane.policy.stages.is_empty());
     let help = "Apply the policy once to the last recorded context, regardless of its trigger";
     let is_offered = is_of_end && acts;
-    if is_offered
-        && widgets::primary_button(ui, "Compact anyway")
-            .on_hover_text(help)
-            .clicked()
-    {
+    if is_offered && widgets::primary_button(ui, "Compact anyway").on_hover_text(help).clicked() {
         commands.push(ExportCommand::CompactAnyway);
     }
     is_offered
@@ -254,11 +244,8 @@ fn form_buttons(
     let uses_model = draft.uses_model();
     let can_run = can_run(input, export);
     ui.add_enabled_ui(can_run, |ui| {
-        let name = if uses_model || draft.is_for_store(input.document) {
-            "Continue…"
-        } else {
-            "Export"
-        };
+        let name =
+            if uses_model || draft.is_for_store(input.document) { "Continue…" } else { "Export" };
         let primary = widgets::primary_button(ui, name);
         // Enter removes the focus from a text field.
         let is_entered =
@@ -272,9 +259,7 @@ fn form_buttons(
         let help = "Generate the summaries, to review and edit them before the export";
         if !uses_model
             && draft.lane.is_some()
-            && widgets::secondary_button(ui, "Review summaries", "")
-                .on_hover_text(help)
-                .clicked()
+            && widgets::secondary_button(ui, "Review summaries", "").on_hover_text(help).clicked()
         {
             commands.push(ExportCommand::Preview);
         }

@@ -148,16 +148,12 @@ impl ExportDraft {
 pub(super) fn writable(document: &Document) -> impl Iterator<Item = &'static Format> {
     let own = document.session().source.format;
     let others = formats::accepting_any_source().filter(move |f| f.name != own);
-    formats::writable()
-        .filter(move |f| f.name == own)
-        .chain(others)
+    formats::writable().filter(move |f| f.name == own).chain(others)
 }
 
 /// Returns the typed path; `None` if empty.
 pub(super) fn typed_path(text: &str) -> Option<PathBuf> {
-    Some(text.trim())
-        .filter(|text| !text.is_empty())
-        .map(PathBuf::from)
+    Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from)
 }
 
 /// Returns the typed text; `None` if empty.

@@ -28,8 +28,7 @@ impl App {
             Some(Ok(path)) => {
                 self.session.report = None;
                 let path = std::path::absolute(&path).unwrap_or(path);
-                self.toasts
-                    .written(format!("Written to {}", path.display()));
+                self.toasts.written(format!("Written to {}", path.display()));
             }
             Some(Err(why)) => self.toasts.failed(why),
             None => {}
@@ -64,12 +63,7 @@ impl App {
         else {
             return;
         };
-        let inputs = ExportInputs {
-            document,
-            runs,
-            ctx,
-            work: self.work,
-        };
+        let inputs = ExportInputs { document, runs, ctx, work: self.work };
         match command {
             ExportCommand::Edit(draft) => export.edit(document, *draft),
             ExportCommand::Run => export.run(inputs),

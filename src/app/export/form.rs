@@ -29,9 +29,7 @@ pub(super) fn show(
     commands: &mut Commands,
 ) {
     line(ui, "lane", |ui, _| lanes(ui, input, draft, takes_focus));
-    line(ui, "content", |ui, _| {
-        ui.vertical(|ui| content_choice(ui, input, draft))
-    });
+    line(ui, "content", |ui, _| ui.vertical(|ui| content_choice(ui, input, draft)));
     let manual_edits = manual_edits::marks::summary(&input.runs.case.manual_edits);
     if !manual_edits.is_empty() {
         line(ui, "edits", |ui, _| {
@@ -44,15 +42,12 @@ pub(super) fn show(
         });
     }
     if draft.lane.is_some() {
-        line(ui, "summaries", |ui, _| {
-            ui.vertical(|ui| summaries(ui, export, draft, commands))
-        });
+        line(ui, "summaries", |ui, _| ui.vertical(|ui| summaries(ui, export, draft, commands)));
     }
     line(ui, "format", |ui, label| {
         let chosen = formats::by_name(draft.format).map_or("none", |f| f.label);
-        let combo = ComboBox::from_id_salt("export format")
-            .selected_text(chosen)
-            .show_ui(ui, |ui| {
+        let combo =
+            ComboBox::from_id_salt("export format").selected_text(chosen).show_ui(ui, |ui| {
                 for format in writable(input.document) {
                     ui.selectable_value(&mut draft.format, format.name, format.label);
                 }
@@ -60,9 +55,7 @@ pub(super) fn show(
         combo.response.labelled_by(label);
     });
     if let Some(resume) = draft.resume(input.document) {
-        line(ui, "as", |ui, _| {
-            ui.vertical(|ui| target(ui, draft, resume))
-        });
+        line(ui, "as", |ui, _| ui.vertical(|ui| target(ui, draft, resume)));
     }
     let is_for_store = draft.is_for_store(input.document);
     if let Some(resume) = draft.resume(input.document).filter(|_| is_for_store) {
@@ -76,22 +69,15 @@ pub(super) fn show(
         });
     } else {
         line(ui, "write to", |ui, label| {
-            let field = PathField {
-                id: "export path",
-                label,
-                hint: "/home/me/session-managed-1.jsonl",
-            };
+            let field =
+                PathField { id: "export path", label, hint: "/home/me/session-managed-1.jsonl" };
             if field.show(ui, &mut draft.output) {
                 commands.push(ExportCommand::Browse(ExportPath::Output));
             }
         });
     }
     if draft.content != ExportContent::Context && writes_files(input, draft) {
-        let beside = if is_for_store {
-            "the recorded session"
-        } else {
-            "it"
-        };
+        let beside = if is_for_store { "the recorded session" } else { "it" };
         line(ui, "files to", |ui, label| {
             files(ui, draft, label, beside, commands);
         });
@@ -134,14 +120,11 @@ fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft)
         ui.radio_value(&mut draft.content, ExportContent::AsShown, as_shown)
             .on_hover_text("Apply the policy from the first call on; generates its summaries");
         let last = input.runs.recorded.outcome.end;
-        let now = format!(
-            "Compact now: the last recorded context, {} tokens",
-            wording::tokens(last)
+        let now =
+            format!("Compact now: the last recorded context, {} tokens", wording::tokens(last));
+        ui.radio_value(&mut draft.content, ExportContent::CompactNow, now).on_hover_text(
+            "At the end of the session; applies the policy once if its trigger is met",
         );
-        ui.radio_value(&mut draft.content, ExportContent::CompactNow, now)
-            .on_hover_text(
-                "At the end of the session; applies the policy once if its trigger is met",
-            );
         let forced = "Compact now, regardless of the trigger";
         ui.radio_value(&mut draft.content, ExportContent::CompactNowForced, forced)
             .on_hover_text("At the end of the session; applies the policy once");
@@ -150,34 +133,20 @@ fn content_choice(ui: &mut Ui, input: &ExportInput<'_>, draft: &mut ExportDraft)
         Some(_) => format!("Context of this lane {place}, file only"),
         None => format!("Recorded context {place}, file only"),
     };
-    ui.radio_value(&mut draft.content, ExportContent::Context, saw)
-        .on_hover_text(
-            "Ends before the answer to that call; written even if the policy has not acted by then",
-        );
+    ui.radio_value(&mut draft.content, ExportContent::Context, saw).on_hover_text(
+        "Ends before the answer to that call; written even if the policy has not acted by then",
+    );
 }
 
 fn summaries(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &mut Commands) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::L;
         let mut source = |source: SummarySource, name: &str, help: &str| {
-            ui.radio_value(&mut draft.summaries, source, name)
-                .on_hover_text(help);
+            ui.radio_value(&mut draft.summaries, source, name).on_hover_text(help);
         };
-        source(
-            SummarySource::Digest,
-            "Digest",
-            "Extracted from the conversation, without a model",
-        );
-        source(
-            SummarySource::Pasted,
-            "My text",
-            "Paste an existing summary",
-        );
-        source(
-            SummarySource::Model,
-            "A model",
-            "Sends the content to a model after you confirm",
-        );
+        source(SummarySource::Digest, "Digest", "Extracted from the conversation, without a model");
+        source(SummarySource::Pasted, "My text", "Paste an existing summary");
+        source(SummarySource::Model, "A model", "Sends the content to a model after you confirm");
         source(
             SummarySource::Log,
             "A log",
@@ -199,16 +168,13 @@ fn summaries(ui: &mut Ui, export: &Export, draft: &mut ExportDraft, commands: &m
 }
 
 fn pasted(ui: &mut Ui, draft: &mut ExportDraft) {
-    ScrollArea::vertical()
-        .id_salt("summary")
-        .max_height(80.0)
-        .show(ui, |ui| {
-            let edit = TextEdit::multiline(&mut draft.text)
-                .desired_width(ui.available_width() - 16.0)
-                .desired_rows(4)
-                .hint_text("Paste the summary here");
-            ui.add(edit).accessible_name("Summary text");
-        });
+    ScrollArea::vertical().id_salt("summary").max_height(80.0).show(ui, |ui| {
+        let edit = TextEdit::multiline(&mut draft.text)
+            .desired_width(ui.available_width() - 16.0)
+            .desired_rows(4)
+            .hint_text("Paste the summary here");
+        ui.add(edit).accessible_name("Summary text");
+    });
 }
 
 /// Shows the field for the log that supplies the answers.
@@ -252,21 +218,14 @@ fn writes_files(input: &ExportInput<'_>, draft: &ExportDraft) -> bool {
         return false;
     };
     lane.policy.stages.iter().any(|stage| stage.action.spills())
-        || lane
-            .outcome
-            .events
-            .iter()
-            .any(|event| !event.files.is_empty())
+        || lane.outcome.events.iter().any(|event| !event.files.is_empty())
 }
 
 fn files(ui: &mut Ui, draft: &mut ExportDraft, label: Id, neighbor: &str, commands: &mut Commands) {
     let beside = exec::files_path(Path::new(draft.output.trim()));
     let name = beside.file_name().unwrap_or_default().to_string_lossy();
-    let field = PathField {
-        id: "export files",
-        label,
-        hint: &format!("{name} next to {neighbor}"),
-    };
+    let field =
+        PathField { id: "export files", label, hint: &format!("{name} next to {neighbor}") };
     if field.show(ui, &mut draft.files) {
         commands.push(ExportCommand::Browse(ExportPath::Files));
     }

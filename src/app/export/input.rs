@@ -15,9 +15,6 @@ pub(in crate::app) struct ExportInput<'a> {
 impl<'a> ExportInput<'a> {
     /// Reads the input from an open session.
     pub(in crate::app) fn new(session: &OpenSession<'a>) -> Self {
-        Self {
-            document: session.document,
-            runs: session.runs,
-        }
+        Self { document: session.document, runs: session.runs }
     }
 }

@@ -44,12 +44,7 @@ pub struct ExportInputs<'a> {
 
 impl Export {
     fn of(draft: ExportDraft, keeps_state: bool) -> Self {
-        Self {
-            draft,
-            key: Secret::default(),
-            stage: Stage::Form,
-            keeps_state,
-        }
+        Self { draft, key: Secret::default(), stage: Stage::Form, keeps_state }
     }
 
     /// Creates an export with the default settings. If the program saves no files, the log is off by default.
@@ -178,10 +173,8 @@ impl Export {
 
     /// Writes a file, or asks for consent to add the export to a store.
     fn write_or_ask(&mut self, inputs: ExportInputs<'_>, job: ExportJob) {
-        let Some(resume) = self
-            .draft
-            .resume(inputs.document)
-            .filter(|_| self.draft.target == Target::Store)
+        let Some(resume) =
+            self.draft.resume(inputs.document).filter(|_| self.draft.target == Target::Store)
         else {
             return self.write(inputs.ctx, inputs.work, job, Target::File);
         };
@@ -215,10 +208,7 @@ impl Export {
                 ExportContent::Context => exec::export_context(&job)?,
                 _ => exec::export(&job)?,
             };
-            Ok(Written {
-                exported,
-                resumed: None,
-            })
+            Ok(Written { exported, resumed: None })
         };
         self.stage = Stage::Writing(work.start(ctx, "export", write));
     }
@@ -293,10 +283,9 @@ impl Export {
         };
         let last = runs.case.session.calls.len().saturating_sub(1);
         let (schedule, until) = match draft.content {
-            ExportContent::AsShown => (
-                Schedule::Replay,
-                Some(draft.call).filter(|call| *call < last),
-            ),
+            ExportContent::AsShown => {
+                (Schedule::Replay, Some(draft.call).filter(|call| *call < last))
+            }
             // The recorded lane is the recorded context without changes.
             ExportContent::Context if draft.lane.is_none() => {
                 (Schedule::Now { force: false }, Some(draft.call))
@@ -340,10 +329,7 @@ fn with_model_window(mut job: ExportJob) -> ExportJob {
         && model.window.is_none()
     {
         let window = context_length(&model.client, &model.stop).ok().flatten();
-        let known = Model {
-            window,
-            ..(**model).clone()
-        };
+        let known = Model { window, ..(**model).clone() };
         job.summarizer = Summarizer::Model(Arc::new(known));
     }
     job

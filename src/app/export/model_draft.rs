@@ -190,9 +190,9 @@ impl ModelDraft {
         match Key::from_environment(self.variable()) {
             Ok(key) => Ok(Some(key)),
             Err(KeyError::Missing(_)) if endpoint.is_local() => Ok(None),
-            Err(KeyError::Missing(variable)) => Err(format!(
-                "no API key: enter one, or set {variable} before starting the program"
-            )),
+            Err(KeyError::Missing(variable)) => {
+                Err(format!("no API key: enter one, or set {variable} before starting the program"))
+            }
             Err(error) => Err(error.to_string()),
         }
     }

@@ -47,13 +47,10 @@ pub(in crate::app) fn show(
     row(ui, "key", |ui, id| {
         let half = (ui.available_width() - space::S) / 2.0;
         let mut key = key.clone();
-        let typed = TextEdit::singleline(&mut key.0)
-            .password(true)
-            .hint_text("API key for this run");
+        let typed =
+            TextEdit::singleline(&mut key.0).password(true).hint_text("API key for this run");
         let response = ui.add_sized([half, space::CONTROL], typed).labelled_by(id);
-        if response
-            .on_hover_text("Kept until this dialog closes; never written or shown")
-            .changed()
+        if response.on_hover_text("Kept until this dialog closes; never written or shown").changed()
         {
             action = Some(ModelFieldAction::SetKey(Secret(key.0)));
         }
@@ -107,8 +104,7 @@ fn remark(ui: &mut Ui, model: &ModelDraft) {
 fn log(ui: &mut Ui, keeps_state: bool, model: &mut ModelDraft) -> bool {
     row(ui, "log", |ui, _| {
         let help = "A log allows the run to be repeated without a model. It contains private text, but never a key.";
-        ui.checkbox(&mut model.keeps_log, "Keep requests and answers")
-            .on_hover_text(help);
+        ui.checkbox(&mut model.keeps_log, "Keep requests and answers").on_hover_text(help);
     });
     let mut is_clicked = false;
     if !model.keeps_log {
@@ -132,9 +128,7 @@ fn log(ui: &mut Ui, keeps_state: bool, model: &mut ModelDraft) -> bool {
 /// Shows a labelled line with a text field.
 pub(in crate::app) fn field(ui: &mut Ui, label: &str, text: &mut String, hint: &str) {
     row(ui, label, |ui, id| {
-        let edit = TextEdit::singleline(text)
-            .hint_text(hint)
-            .desired_width(f32::INFINITY);
+        let edit = TextEdit::singleline(text).hint_text(hint).desired_width(f32::INFINITY);
         ui.add(edit).labelled_by(id);
     });
 }

@@ -27,10 +27,7 @@ pub struct RunHandle {
 impl RunHandle {
     /// Returns the progress so far.
     pub fn progress(&self) -> ModelProgress {
-        self.progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Cancels the run and closes the connection.
@@ -43,11 +40,8 @@ impl RunHandle {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             ModelEvent::Sent { number, tokens } => {
-                *progress = ModelProgress {
-                    n_requests: number,
-                    tokens,
-                    ..ModelProgress::default()
-                };
+                *progress =
+                    ModelProgress { n_requests: number, tokens, ..ModelProgress::default() };
             }
             ModelEvent::Text(text) => (progress.text, progress.waiting) = (text, None),
             ModelEvent::Waits(why) => progress.waiting = Some(why),

@@ -46,10 +46,7 @@ pub(super) fn show(
 fn headline(input: &ExportInput<'_>, export: &Export, exported: &Exported) -> String {
     let n_calls = input.document.session().calls.len();
     let at = wording::place(export.draft.call, n_calls);
-    let (before, after) = (
-        wording::tokens(exported.before),
-        wording::tokens(exported.after),
-    );
+    let (before, after) = (wording::tokens(exported.before), wording::tokens(exported.after));
     let (subject, result) = match export.draft.content {
         ExportContent::Context => return format!("Context {at}: {after} tokens"),
         ExportContent::AsShown => (format!("History {at}"), "context "),
@@ -122,8 +119,7 @@ fn resume(ui: &mut Ui, resumed: &Resumed, commands: &mut Commands) {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.label(weak(ui, "Resume with"));
                 let command = RichText::new(&resumed.command).text_style(TextStyle::Monospace);
-                ui.add(Label::new(command).truncate())
-                    .on_hover_text(&resumed.command);
+                ui.add(Label::new(command).truncate()).on_hover_text(&resumed.command);
             });
         });
     });
@@ -137,12 +133,8 @@ fn sidecar_files(ui: &mut Ui, sidecars: &Sidecars) {
         ui.label(sidecars.manifest.display().to_string());
     });
     if let Some(folder) = &sidecars.files {
-        let (files, path) = (
-            wording::count(folder.n_files, "file"),
-            folder.path.display(),
-        );
+        let (files, path) = (wording::count(folder.n_files, "file"), folder.path.display());
         let text = format!("{files} written by the policy, in {path}");
-        ui.add(Label::new(small(ui, text)).truncate())
-            .on_hover_text(path.to_string());
+        ui.add(Label::new(small(ui, text)).truncate()).on_hover_text(path.to_string());
     }
 }

@@ -116,10 +116,7 @@ impl StoreConsent {
 impl Review {
     fn new(preview: Preview) -> Self {
         let text = |request: &RequestRecord| request.text.as_deref().map(str::to_owned);
-        Self {
-            texts: preview.requests.iter().map(text).collect(),
-            preview,
-        }
+        Self { texts: preview.requests.iter().map(text).collect(), preview }
     }
 
     /// Returns whether you edited this summary.

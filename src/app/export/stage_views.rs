@@ -42,10 +42,7 @@ pub(super) fn consent(ui: &mut Ui, consent: &Consent) {
                 wording::tokens(sending.tokens)
             ),
         ),
-        (
-            "receives",
-            format!("at most {} tokens", wording::tokens(sending.answers)),
-        ),
+        ("receives", format!("at most {} tokens", wording::tokens(sending.answers))),
         ("price", sending.quote.to_string()),
         ("log", log),
     ];
@@ -91,10 +88,7 @@ pub(super) fn store(ui: &mut Ui, consent: &StoreConsent) {
         ("folder", folder),
         ("file", "new, named after the new id".to_owned()),
         ("others", "existing sessions are not changed".to_owned()),
-        (
-            "after",
-            format!("shows the command that resumes it in {program}"),
-        ),
+        ("after", format!("shows the command that resumes it in {program}")),
     ];
     facts(ui, &rows);
 }
@@ -149,10 +143,7 @@ pub(super) fn asking(ui: &mut Ui, run: &RunHandle) {
 /// Shows the summaries for review.
 pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
     let preview = &review.preview;
-    let (before, after) = (
-        wording::tokens(preview.before),
-        wording::tokens(preview.after),
-    );
+    let (before, after) = (wording::tokens(preview.before), wording::tokens(preview.after));
     let sentence = if preview.changes {
         format!("{before} → {after} tokens; not written yet")
     } else {
@@ -186,10 +177,7 @@ pub(super) fn review(ui: &mut Ui, review: &Review, commands: &mut Commands) {
 /// Returns the source of a summary, its purpose and its resource use.
 fn summary_info(review: &Review, idx: usize) -> String {
     let request = &review.preview.requests[idx];
-    let mut facts = format!(
-        "call {} · {} · {}",
-        request.call, request.stage, request.summarizer
-    );
+    let mut facts = format!("call {} · {} · {}", request.call, request.stage, request.summarizer);
     if let (Some(sent), Some(received)) = (request.sent, request.received) {
         let (sent, received) = (wording::grouped(sent), wording::grouped(received));
         facts = format!("{facts} · {sent} tokens sent, {received} received (reported)");
@@ -237,10 +225,7 @@ pub(super) fn consent_buttons(ui: &mut Ui, consent: &Consent, commands: &mut Com
 
 pub(super) fn asking_buttons(ui: &mut Ui, commands: &mut Commands) {
     let help = "Closes the connection; nothing is written";
-    if widgets::secondary_button(ui, "Cancel", "Esc")
-        .on_hover_text(help)
-        .clicked()
-    {
+    if widgets::secondary_button(ui, "Cancel", "Esc").on_hover_text(help).clicked() {
         commands.push(ExportCommand::Cancel);
     }
 }

@@ -62,23 +62,14 @@ pub fn all<'a>(
     losses: Option<&'a Losses>,
 ) -> Vec<Row<'a>> {
     let of_session = session.map_or(&[][..], |session| &session.insights);
-    let of_session = of_session.iter().map(|insight| Row {
-        lane: None,
-        insight,
-    });
+    let of_session = of_session.iter().map(|insight| Row { lane: None, insight });
     let lanes = costs.map_or(&[][..], |costs| &costs.lanes);
     let of_lanes = lanes.iter().enumerate().flat_map(|(lane, cost)| {
-        let row = move |insight| Row {
-            lane: Some(lane),
-            insight,
-        };
+        let row = move |insight| Row { lane: Some(lane), insight };
         cost.insights.iter().map(row)
     });
     let lost = losses.map_or(&[][..], |losses| &losses.insights);
-    let lost = lost.iter().map(|(lane, insight)| Row {
-        lane: *lane,
-        insight,
-    });
+    let lost = lost.iter().map(|(lane, insight)| Row { lane: *lane, insight });
     let mut rows: Vec<Row<'_>> = of_session.chain(of_lanes).chain(lost).collect();
     rows.sort_by_key(|row| {
         let found = row.insight;
@@ -100,10 +91,7 @@ impl InsightFilter {
         }
         let needle = self.text.trim().to_lowercase();
         let texts = [&*insight.text, &*insight.evidence, insight.advice, label];
-        needle.is_empty()
-            || texts
-                .iter()
-                .any(|text| text.to_lowercase().contains(&needle))
+        needle.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(&needle))
     }
 }
 

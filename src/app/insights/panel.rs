@@ -48,10 +48,7 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
         let name = level.map_or("all", wording::level);
         let text = small(ui, format!("{name} {}", wording::grouped(n as u64)));
         let label = ui.selectable_label(filter.level == level, text);
-        if label
-            .accessible_name(format!("Show insights: {name}"))
-            .clicked()
-        {
+        if label.accessible_name(format!("Show insights: {name}")).clicked() {
             filter.level = level;
         }
     }
@@ -73,10 +70,9 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     }
     let is_open = |row: &Row<'_>| Some(row.key()) == input.view.open;
     let open = rows.iter().position(is_open).unwrap_or(0);
-    ScrollArea::vertical()
-        .id_salt(("insights", input.document.source_id))
-        .auto_shrink(false)
-        .show(ui, |ui| {
+    ScrollArea::vertical().id_salt(("insights", input.document.source_id)).auto_shrink(false).show(
+        ui,
+        |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.add_space(space::XS);
             for (idx, row) in rows.iter().enumerate() {
@@ -95,7 +91,8 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
                 });
             }
             ui.add_space(space::S);
-        });
+        },
+    );
 }
 
 /// Opens an insight and selects its location in every panel.
@@ -121,10 +118,7 @@ fn empty_state(ui: &mut Ui, input: &InsightsInput<'_>, commands: &mut Commands) 
         } else if input.insights.is_none() || input.costs.is_none() {
             ui.label(weak(ui, "Analyzing the session…"));
         } else if input.document.session().calls.is_empty() {
-            ui.label(weak(
-                ui,
-                "This file has no model calls, so there is nothing to analyze.",
-            ));
+            ui.label(weak(ui, "This file has no model calls, so there is nothing to analyze."));
         } else {
             let text =
                 "No problems found: no threshold exceeded, few unused tokens, no failing policy.";

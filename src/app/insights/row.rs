@@ -59,12 +59,7 @@ pub(super) fn show(
     let background = ui.painter().add(Shape::Noop);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     response.widget_info(|| {
-        WidgetInfo::selected(
-            Role::ListBoxOption,
-            true,
-            is_open,
-            accessible_text(input, row),
-        )
+        WidgetInfo::selected(Role::ListBoxOption, true, is_open, accessible_text(input, row))
     });
     if ui.is_rect_visible(rect) {
         line(ui, input, row, rect, is_wide);
@@ -86,8 +81,7 @@ pub(super) fn show(
         all = all.with_max_y(below.response.rect.bottom());
     }
     if let Some(fill) = fill(ui, is_open, &response) {
-        ui.painter()
-            .set(background, Shape::rect_filled(all, 0.0, fill));
+        ui.painter().set(background, Shape::rect_filled(all, 0.0, fill));
     }
     response
 }
@@ -145,19 +139,14 @@ fn line(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, rect: Rect, is_wi
         let font = TextStyle::Small.resolve(ui.style());
         let at = pos2(rect.right() - space::L, first.center().y);
         let (label, color) = (row.insight.certainty.name(), palette(ui).weak);
-        ui.painter()
-            .text(at, egui::Align2::RIGHT_CENTER, label, font, color);
+        ui.painter().text(at, egui::Align2::RIGHT_CENTER, label, font, color);
     }
 }
 
 /// Shows evidence, advice, certainty and links to related views.
 fn body(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &mut Commands) {
     let insight = row.insight;
-    fact(
-        ui,
-        "evidence",
-        &wording::with_grouped(&shown(&insight.evidence)),
-    );
+    fact(ui, "evidence", &wording::with_grouped(&shown(&insight.evidence)));
     fact(ui, "advice", insight.advice);
     fact(ui, "certainty", wording::certainty(insight.certainty));
     if insight.kind == InsightKind::Finding(FindingKind::GivesUp) {
@@ -216,17 +205,12 @@ fn view_link(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &m
     };
     let (text, view, tab) = match row.insight.kind {
         InsightKind::ExpectedRereads => {
-            let view = evaluate(EvaluateView {
-                page: EvaluatePage::Rereads,
-                ..input.evaluate_view
-            });
+            let view =
+                evaluate(EvaluateView { page: EvaluatePage::Rereads, ..input.evaluate_view });
             ("Show expected re-reads", view, Tab::Evaluate)
         }
         InsightKind::BlindEdits => {
-            let view = evaluate(EvaluateView {
-                page: EvaluatePage::AtRisk,
-                ..input.evaluate_view
-            });
+            let view = evaluate(EvaluateView { page: EvaluatePage::AtRisk, ..input.evaluate_view });
             ("Show references at risk", view, Tab::Evaluate)
         }
         InsightKind::InstructionGone => {
@@ -238,11 +222,7 @@ fn view_link(ui: &mut Ui, input: &InsightsInput<'_>, row: &Row<'_>, commands: &m
             ("Show user constraints", view, Tab::Evaluate)
         }
         InsightKind::CacheBreaks => ("Show all cache misses", cost(CostPage::Cache), Tab::Cost),
-        InsightKind::NotPaid => (
-            "Show compaction costs",
-            cost(CostPage::Compactions),
-            Tab::Cost,
-        ),
+        InsightKind::NotPaid => ("Show compaction costs", cost(CostPage::Compactions), Tab::Cost),
         InsightKind::DeadResults | InsightKind::FewMessages => {
             let sort = MessagesCommand::Sort(Sort::BY_CUMULATIVE);
             let text = "Show messages by cumulative tokens";
@@ -271,10 +251,7 @@ fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: 
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
             ui.spacing_mut().interact_size.y = 18.0;
-            if ui
-                .link(format!("call {}", wording::number(first.call)))
-                .clicked()
-            {
+            if ui.link(format!("call {}", wording::number(first.call))).clicked() {
                 commands.push(SelectCommand::Spot(Spot {
                     lane,
                     call: Some(first.call),
@@ -291,10 +268,7 @@ fn halts(ui: &mut Ui, input: &InsightsInput<'_>, lane: Option<usize>, commands: 
     }
     let more = runs.count();
     if more > 0 {
-        ui.label(small(
-            ui,
-            format!("and {}", wording::count(more, "more time")),
-        ));
+        ui.label(small(ui, format!("and {}", wording::count(more, "more time"))));
     }
 }
 
@@ -305,9 +279,8 @@ fn accessible_text(input: &InsightsInput<'_>, row: &Row<'_>) -> String {
         Some(_) => format!(", {}", input.runs.label(row.lane)),
         None => String::new(),
     };
-    let call = insight.call.map_or_else(String::new, |call| {
-        format!(", call {}", wording::number(call))
-    });
+    let call =
+        insight.call.map_or_else(String::new, |call| format!(", call {}", wording::number(call)));
     let level = wording::level(insight.level);
     format!("{level}{lane}{call}: {}", shown(&insight.text))
 }

@@ -24,9 +24,6 @@ impl SessionInsights {
             runs.trigger.clone(),
             costs.audit.as_ref(),
         );
-        Self {
-            insights: insights(&input),
-            statements: card_statements(&input),
-        }
+        Self { insights: insights(&input), statements: card_statements(&input) }
     }
 }

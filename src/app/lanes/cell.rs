@@ -50,10 +50,8 @@ fn message_cell(
     seen: LaneMessage,
     cell: Rect,
 ) {
-    let is_there = matches!(
-        seen.status,
-        MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
-    );
+    let is_there =
+        matches!(seen.status, MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut);
     let content = Cell {
         number: wording::number(message),
         word: wording::status(seen.status),
@@ -79,11 +77,7 @@ impl Cell {
     fn show(&self, ui: &mut Ui, cell: Rect) {
         let (y, font) = (cell.center().y, TextStyle::Small.resolve(ui.style()));
         let (weak, text) = (palette(ui).weak, palette(ui).text);
-        let ink = if matches!(self.status, MessageStatus::Kept) {
-            text
-        } else {
-            weak
-        };
+        let ink = if matches!(self.status, MessageStatus::Kept) { text } else { weak };
         let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
         let write = |x: f32, align: Align2, text: &str, ink: Color32| {
             painter.text(pos2(x, y), align, text, font.clone(), ink);

@@ -36,10 +36,7 @@ impl App {
         let is_new = |name: &str| lanes.iter().all(|l| l.policy != name);
         let none = [NONE].into_iter();
         let names = none.chain(self.policies.iter().map(|p| p.name.as_str()));
-        let new = names
-            .into_iter()
-            .find(|name| is_new(name))
-            .map(LaneConfig::new);
+        let new = names.into_iter().find(|name| is_new(name)).map(LaneConfig::new);
         let again = || {
             let n_lanes = |name: &str| lanes.iter().filter(|l| l.policy == name).count();
             let acting = self.policies.iter().filter(|p| !p.stages.is_empty());
@@ -87,11 +84,7 @@ impl App {
         };
         match native::export(&lane.policy, &lane.knobs) {
             Ok(exported) => {
-                self.copy(
-                    ctx,
-                    &format!("the settings for {}", exported.file),
-                    exported.text,
-                );
+                self.copy(ctx, &format!("the settings for {}", exported.file), exported.text);
                 if !exported.notes.is_empty() {
                     self.toasts.info(few(&exported.notes));
                 }
@@ -115,11 +108,7 @@ fn few(lines: &[String]) -> String {
     const MAX_LINES: usize = 3;
     let mut text = lines[..lines.len().min(MAX_LINES)].join("\n");
     if lines.len() > MAX_LINES {
-        let _ = write!(
-            text,
-            "\nand {} more; the copied text marks them",
-            lines.len() - MAX_LINES
-        );
+        let _ = write!(text, "\nand {} more; the copied text marks them", lines.len() - MAX_LINES);
     }
     text
 }

@@ -14,10 +14,7 @@ use egui::{Response, Sense, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 /// Height of the figures with the differences below them, in points.
 pub(super) const HEIGHT: f32 = 42.0;
 /// Range of the space between two figures, in points.
-const SPACE: egui::Rangef = egui::Rangef {
-    min: 8.0,
-    max: 20.0,
-};
+const SPACE: egui::Rangef = egui::Rangef { min: 8.0, max: 20.0 };
 /// Number of figures that every head shows, before alarming ones: peak, which is red if a call overflows, and cost.
 const LEAST: usize = 2;
 
@@ -45,21 +42,12 @@ impl RankedFigures {
         }
         let mut ranked: Vec<_> = figures.into_iter().enumerate().collect();
         ranked.sort_by_key(|(nth, (is_alarming, _))| *nth >= LEAST && !is_alarming);
-        Self(
-            ranked
-                .into_iter()
-                .map(|(nth, (_, width))| (nth, width))
-                .collect(),
-        )
+        Self(ranked.into_iter().map(|(nth, (_, width))| (nth, width)).collect())
     }
 
     /// Returns the width of the figures that every head shows, in points.
     pub(super) fn least_width(&self) -> f32 {
-        let widths = self
-            .0
-            .iter()
-            .take(LEAST)
-            .map(|(_, width)| width + SPACE.min);
+        let widths = self.0.iter().take(LEAST).map(|(_, width)| width + SPACE.min);
         widths.sum::<f32>() - SPACE.min
     }
 
@@ -85,10 +73,7 @@ impl Figure {
         let shown = ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             widgets::figure(ui, self.label, &self.value, self.tone);
-            if let Some(Difference {
-                text, note, tone, ..
-            }) = &self.difference
-            {
+            if let Some(Difference { text, note, tone, .. }) = &self.difference {
                 let color = tone.color(palette(ui));
                 let shown = ui.label(small(ui, text).color(color)).rect;
                 // Painted, so that it does not widen the column.
@@ -108,11 +93,8 @@ impl Figure {
             galley.size().x
         };
         // Reserves the final width so that other figures do not move when the value arrives.
-        let value = if self.value == "…" && self.label == "cost" {
-            "≈$0.00"
-        } else {
-            &self.value
-        };
+        let value =
+            if self.value == "…" && self.label == "cost" { "≈$0.00" } else { &self.value };
         let difference = self.difference.as_ref();
         width(self.label, TextStyle::Small)
             .max(width(value, theme::strong()))

@@ -41,23 +41,14 @@ impl Difference {
             Ordering::Equal => Tone::Weak,
             Ordering::Greater => Tone::Warn,
         };
-        Self {
-            text,
-            note: "",
-            tone,
-            is_within_error: false,
-        }
+        Self { text, note: "", tone, is_within_error: false }
     }
 
     /// Removes the color of a difference from `base` that is smaller than the error of the calibration.
     fn with_error(self, input: &LanesInput<'_>, difference: f64, base: f64) -> Self {
         let ledger = &input.runs.case.ledger;
         if difference != 0.0 && ledger.is_within_error(difference, base) {
-            Self {
-                tone: Tone::Weak,
-                is_within_error: true,
-                ..self
-            }
+            Self { tone: Tone::Weak, is_within_error: true, ..self }
         } else {
             self
         }
@@ -76,20 +67,12 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
         |text: fn(&LaneLoss) -> String| of_calls(loss.map_or_else(|| "…".to_owned(), text));
     let n_blind = |loss: &LaneLoss| wording::grouped(loss.found.at_risk.blind_edits.len() as u64);
     let [peak_by, cost_by, sent_by, rereads_by] = differences(input, lane);
-    let overflow_tone = if run.outcome.overflows > 0 {
-        Tone::Bad
-    } else {
-        Tone::Plain
-    };
+    let overflow_tone = if run.outcome.overflows > 0 { Tone::Bad } else { Tone::Plain };
     let mut all = vec![
         Figure {
             tone: overflow_tone,
             difference: peak_by,
-            ..Figure::new(
-                "peak",
-                peak.unwrap_or_else(|| "–".to_owned()),
-                hints::peak_hint,
-            )
+            ..Figure::new("peak", peak.unwrap_or_else(|| "–".to_owned()), hints::peak_hint)
         },
         Figure {
             difference: cost_by,
@@ -113,18 +96,10 @@ pub(super) fn all_figures(input: &LanesInput<'_>, lane: Option<usize>) -> Vec<Fi
         },
         Figure {
             tone: overflow_tone,
-            ..Figure::new(
-                "overflows",
-                count(run.outcome.overflows),
-                hints::overflow_hint,
-            )
+            ..Figure::new("overflows", count(run.outcome.overflows), hints::overflow_hint)
         },
         Figure {
-            tone: if run.outcome.into_reserve() > 0 {
-                Tone::Warn
-            } else {
-                Tone::Plain
-            },
+            tone: if run.outcome.into_reserve() > 0 { Tone::Warn } else { Tone::Plain },
             ..Figure::new(
                 "into the reserve",
                 count(run.outcome.into_reserve()),
@@ -150,10 +125,8 @@ fn differences(input: &LanesInput<'_>, lane: Option<usize>) -> [Option<Differenc
         let is_reported = |cost: &Cost| cost.source == CostSource::Recorded;
         let modelled = modelled.filter(|_| input.cost(None).is_some_and(is_reported));
         let reference = modelled.and_then(|cost| Some(wording::cost(cost.source, cost.total()?)));
-        let reference = reference.map(|text| Difference {
-            note: " modelled",
-            ..Difference::new(text, Ordering::Equal)
-        });
+        let reference = reference
+            .map(|text| Difference { note: " modelled", ..Difference::new(text, Ordering::Equal) });
         return [None, reference, None, None];
     }
     let (own, recorded) = (input.run(lane), input.run(None));
@@ -201,13 +174,7 @@ fn tokens(input: &LanesInput<'_>, n: Tokens) -> String {
 impl Figure {
     /// Creates a plain figure.
     pub(super) fn new(label: &'static str, value: String, hint: Hint) -> Self {
-        Self {
-            label,
-            value,
-            tone: Tone::Plain,
-            difference: None,
-            hint,
-        }
+        Self { label, value, tone: Tone::Plain, difference: None, hint }
     }
 
     /// Returns the figure as a line of text: `peak: 118k (−42k)`.
@@ -224,9 +191,7 @@ fn recorded_now(input: &LanesInput<'_>) -> Tokens {
     let outcome = &input.run(None).outcome;
     let call = input.rows.call;
     let sample = outcome.samples.get(call).map(|sample| sample.tokens);
-    sample
-        .filter(|_| call != input.document.last_call())
-        .unwrap_or(outcome.end)
+    sample.filter(|_| call != input.document.last_call()).unwrap_or(outcome.end)
 }
 
 /// Returns the lane's context size at the selected call, and its size after manual edits if there are any.
@@ -259,10 +224,7 @@ pub(super) fn now_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
     let edited = edited.map_or_else(String::new, |edited| {
         format!(", {} after manual edits", wording::tokens(edited))
     });
-    format!(
-        "The context {place}: {} tokens{edited}",
-        wording::tokens(now)
-    )
+    format!("The context {place}: {} tokens{edited}", wording::tokens(now))
 }
 
 /// Returns a lane's cost, such as `≈$21.03`, or a dash if a price is unknown.

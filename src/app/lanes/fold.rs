@@ -24,13 +24,8 @@ pub(super) fn paint(ui: &Ui, input: &LanesInput<'_>, line: FoldLine, rect: Rect,
         let painter = ui.painter().with_clip_rect(cell.intersect(ui.clip_rect()));
         let y = cell.center().y;
         triangle(&painter, pos2(left + 10.0, y), line.is_open, weak);
-        let mut at = painter.text(
-            pos2(left + 18.0, y),
-            Align2::LEFT_CENTER,
-            &range,
-            font.clone(),
-            weak,
-        );
+        let mut at =
+            painter.text(pos2(left + 18.0, y), Align2::LEFT_CENTER, &range, font.clone(), weak);
         let is_there = matches!(
             seen.status,
             MessageStatus::Kept | MessageStatus::Cleared | MessageStatus::Cut
@@ -76,9 +71,5 @@ fn triangle(painter: &egui::Painter, center: egui::Pos2, is_open: bool, color: C
         [vec2(-2.0, -4.0), vec2(3.0, 0.0), vec2(-2.0, 4.0)]
     };
     let corners = corners.map(|by| center + by).to_vec();
-    painter.add(egui::Shape::convex_polygon(
-        corners,
-        color,
-        egui::Stroke::NONE,
-    ));
+    painter.add(egui::Shape::convex_polygon(corners, color, egui::Stroke::NONE));
 }

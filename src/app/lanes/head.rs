@@ -39,10 +39,7 @@ pub(super) struct Plan {
 
 /// Computes the layout for heads of this width.
 pub(super) fn plan(ui: &Ui, figures: &RankedFigures, width: f32) -> Plan {
-    Plan {
-        grid: figures.grid(width - 2.0 * margin(width)),
-        height: height(ui),
-    }
+    Plan { grid: figures.grid(width - 2.0 * margin(width)), height: height(ui) }
 }
 
 /// Returns the height of each head, in points.
@@ -165,13 +162,7 @@ fn title(
             if has_space {
                 position(ui, input, Some(lane));
             }
-            if input
-                .config
-                .lanes
-                .get(lane)
-                .is_some_and(|l| l.own.is_some())
-                && has_space
-            {
+            if input.config.lanes.get(lane).is_some_and(|l| l.own.is_some()) && has_space {
                 ui.label(small(ui, "own settings"));
             }
             badge(ui, input, lane, commands);
@@ -199,34 +190,17 @@ fn menu(button: &egui::Response, input: &LanesInput<'_>, lane: usize, commands: 
         }
         ui.separator();
         let n = input.config.lanes.len();
-        if ui
-            .add_enabled(n < MAX_LANES, Button::new("Add a lane"))
-            .clicked()
-        {
+        if ui.add_enabled(n < MAX_LANES, Button::new("Add a lane")).clicked() {
             commands.push(LanesCommand::Add);
             commands.push(SelectCommand::Lane(Some(n)));
         }
-        let is_own = input
-            .config
-            .lanes
-            .get(lane)
-            .is_some_and(|l| l.own.is_some());
-        let own = if is_own {
-            "Use shared settings"
-        } else {
-            "Use own settings"
-        };
+        let is_own = input.config.lanes.get(lane).is_some_and(|l| l.own.is_some());
+        let own = if is_own { "Use shared settings" } else { "Use own settings" };
         if ui.button(own).clicked() {
-            commands.push(SettingsCommand::SetOwn {
-                lane,
-                is_own: !is_own,
-            });
+            commands.push(SettingsCommand::SetOwn { lane, is_own: !is_own });
             commands.push(SelectCommand::Lane(Some(lane)));
         }
-        if ui
-            .add_enabled(n > 1, Button::new("Remove this lane"))
-            .clicked()
-        {
+        if ui.add_enabled(n > 1, Button::new("Remove this lane")).clicked() {
             commands.push(LanesCommand::Remove(lane));
         }
         if ui.button("About this policy").clicked() {
@@ -262,17 +236,14 @@ fn badge(ui: &mut Ui, input: &LanesInput<'_>, lane: usize, commands: &mut Comman
     });
     let badge = badge.on_hover_ui(|ui| {
         for insight in &all {
-            let place = insight.call.map_or_else(String::new, |call| {
-                format!("call {}: ", wording::number(call))
-            });
+            let place = insight
+                .call
+                .map_or_else(String::new, |call| format!("call {}: ", wording::number(call)));
             ui.label(format!("{place}{}", insights::list::shown(&insight.text)));
         }
     });
     if badge.clicked() {
-        let row = insights::list::Row {
-            lane: Some(lane),
-            insight: worst,
-        };
+        let row = insights::list::Row { lane: Some(lane), insight: worst };
         commands.push(SelectCommand::Lane(Some(lane)));
         commands.push(ViewCommand::InsightFilter(InsightFilter::default()));
         commands.push(ViewCommand::OpenInsight(row.key()));

@@ -43,10 +43,10 @@ pub(super) fn cost_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
             PriceChoice::Own(_) => "At custom prices",
             PriceChoice::Recorded | PriceChoice::Model(_) => "At list prices",
         };
-        let modelled = costs.modelled.total().map_or_else(
-            || "unknown".to_owned(),
-            |usd| wording::cost(costs.modelled.source, usd),
-        );
+        let modelled = costs
+            .modelled
+            .total()
+            .map_or_else(|| "unknown".to_owned(), |usd| wording::cost(costs.modelled.source, usd));
         return match (lane, cost.source) {
             (None, CostSource::Recorded) => format!(
                 "{prices}, by the provider's counts. With its cache modelled, as in the other lanes: {modelled}."
@@ -85,10 +85,7 @@ pub(super) fn sent_hint(input: &LanesInput<'_>, lane: Option<usize>) -> String {
             wording::tokens(summaries.received)
         )
     };
-    format!(
-        "{} tokens sent by all calls{apart}",
-        wording::tokens(run.sent)
-    )
+    format!("{} tokens sent by all calls{apart}", wording::tokens(run.sent))
 }
 
 /// Returns the expected re-reads in words, and the files that the agent most probably reads again.

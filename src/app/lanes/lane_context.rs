@@ -54,11 +54,7 @@ impl<'a> PositionedMessage<'a> {
             let nth = seen.entry(before).or_default();
             let position = WrittenPosition { before, nth: *nth };
             *nth += 1;
-            Self {
-                position,
-                written,
-                tokens,
-            }
+            Self { position, written, tokens }
         });
         placed.collect()
     }

@@ -69,11 +69,7 @@ impl Lines {
     }
 
     fn push(&mut self, first_row: usize, fold: Option<FoldLine>, n_lines: usize) {
-        self.runs.push(Run {
-            first_line: self.len,
-            first_row,
-            fold,
-        });
+        self.runs.push(Run { first_line: self.len, first_row, fold });
         self.len += n_lines;
     }
 
@@ -114,12 +110,8 @@ pub(super) fn folds(rows: &[Row], lanes: &[&LaneContext], heaviest: Tokens) -> V
         Row::Message(m) => Some(*m as usize),
         Row::Written(_) => None,
     };
-    let is_small = |m: usize| {
-        lanes
-            .iter()
-            .filter_map(|lane| lane.messages.get(m))
-            .all(|s| s.tokens < small)
-    };
+    let is_small =
+        |m: usize| lanes.iter().filter_map(|lane| lane.messages.get(m)).all(|s| s.tokens < small);
     let status = |lane: &LaneContext, m: usize| lane.messages.get(m).map(|s| s.status);
     let is_alike = |a: &Row, b: &Row| match (message(a), message(b)) {
         (Some(a), Some(b)) => {
@@ -140,9 +132,7 @@ pub(super) fn folds(rows: &[Row], lanes: &[&LaneContext], heaviest: Tokens) -> V
         };
         if run.len() >= MIN_FOLD {
             let sum = |lane: &&LaneContext| {
-                let seen = run
-                    .iter()
-                    .filter_map(|row| lane.messages.get(message(row)?));
+                let seen = run.iter().filter_map(|row| lane.messages.get(message(row)?));
                 seen.map(|s| s.tokens).sum()
             };
             folds.push(Fold {
@@ -164,17 +154,10 @@ mod tests {
     /// Returns the folds of ten messages of one lane; the fifth is heavy.
     fn ten() -> Vec<Fold> {
         let seen = |m: u32| LaneMessage {
-            status: if m < 8 {
-                MessageStatus::Kept
-            } else {
-                MessageStatus::Dropped
-            },
+            status: if m < 8 { MessageStatus::Kept } else { MessageStatus::Dropped },
             tokens: Tokens(if m == 4 { 800 } else { 1 }),
         };
-        let lane = LaneContext {
-            messages: (0..10).map(seen).collect(),
-            ..LaneContext::default()
-        };
+        let lane = LaneContext { messages: (0..10).map(seen).collect(), ..LaneContext::default() };
         let rows: Vec<Row> = (0..10).map(Row::Message).collect();
         folds(&rows, &[&lane], Tokens(800))
     }

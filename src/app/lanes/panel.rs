@@ -64,10 +64,7 @@ fn n_columns(input: &LanesInput<'_>) -> usize {
 pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     let input = &LanesInput::new(session);
     let figures = RankedFigures::new(ui, input);
-    let (n, width) = (
-        n_columns(input),
-        width(input, &figures, ui.available_width()),
-    );
+    let (n, width) = (n_columns(input), width(input, &figures, ui.available_width()));
     ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
     // Scrolling snaps to whole rows, so no fade at the edges is needed.
     ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -148,11 +145,7 @@ fn selected_row(input: &LanesInput<'_>) -> Option<usize> {
 
 fn rows(ui: &mut Ui, input: &LanesInput<'_>, width: f32, commands: &mut Commands) {
     let lines = input.rows.lines(input.unfolded);
-    let shape = Rows {
-        len: lines.len,
-        row: ROW,
-        height: ui.available_height(),
-    };
+    let shape = Rows { len: lines.len, row: ROW, height: ui.available_height() };
     let id = Id::unique(("lane rows in view", input.document.source_id));
     let mut kept = InView::load(ui.ctx(), id);
     let row = selected_row(input);
@@ -202,11 +195,8 @@ fn show_line(ui: &mut Ui, input: &LanesInput<'_>, line: Line, width: f32, comman
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     let is_selected = is_selected(input, line);
     if is_selected || response.hovered() {
-        let fill = if is_selected {
-            palette(ui).selection
-        } else {
-            palette(ui).hover.gamma_multiply(0.5)
-        };
+        let fill =
+            if is_selected { palette(ui).selection } else { palette(ui).hover.gamma_multiply(0.5) };
         ui.painter().rect_filled(rect, 0.0, fill);
     }
     match line {

@@ -10,8 +10,7 @@ use egui::{RichText, Ui};
 /// Returns the contexts from left to right with the names of their lanes.
 fn labelled<'a>(input: &LanesInput<'a>) -> impl Iterator<Item = (&'a str, &'a LaneContext)> {
     let (rows, runs) = (input.rows, input.runs);
-    rows.columns()
-        .map(|(lane, context)| (runs.label(lane), context))
+    rows.columns().map(|(lane, context)| (runs.label(lane), context))
 }
 
 /// Returns the accessible text of a line.
@@ -42,16 +41,9 @@ pub(super) fn spoken(input: &LanesInput<'_>, row: Row) -> String {
         Row::Message(message) => {
             let statuses = lanes.map(|(label, lane)| {
                 let seen = lane.messages.get(message as usize);
-                format!(
-                    "{label} {}",
-                    seen.map_or("absent", |s| wording::status(s.status))
-                )
+                format!("{label} {}", seen.map_or("absent", |s| wording::status(s.status)))
             });
-            format!(
-                "Message {}: {}",
-                message + 1,
-                statuses.collect::<Vec<_>>().join(", ")
-            )
+            format!("Message {}: {}", message + 1, statuses.collect::<Vec<_>>().join(", "))
         }
         Row::Written(place) => {
             let written = lanes.filter_map(|(label, lane)| {

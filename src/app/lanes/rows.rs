@@ -131,9 +131,7 @@ impl LaneRows {
 
     /// Returns the row of a message or written entry, or the next row if it is missing.
     pub fn row_at(&self, sought: Row) -> Option<usize> {
-        let at = self
-            .rows
-            .partition_point(|row| row.order() < sought.order());
+        let at = self.rows.partition_point(|row| row.order() < sought.order());
         Some(at.min(self.rows.len().checked_sub(1)?))
     }
 
@@ -146,10 +144,8 @@ impl LaneRows {
 
 /// Returns the messages in order, with each position of written entries once.
 fn rows(session: &Session, end: usize, lanes: &[LaneContext]) -> Vec<Row> {
-    let mut positions: Vec<WrittenPosition> = lanes
-        .iter()
-        .flat_map(|lane| lane.written.keys().copied())
-        .collect();
+    let mut positions: Vec<WrittenPosition> =
+        lanes.iter().flat_map(|lane| lane.written.keys().copied()).collect();
     positions.sort_unstable();
     positions.dedup();
     let mut positions = positions.into_iter().peekable();
@@ -175,9 +171,7 @@ fn frontier(rows: &[Row], lanes: &[LaneContext]) -> usize {
             .filter_map(|lane| lane.messages.get(*m as usize))
             .any(|s| s.status != MessageStatus::Kept && s.status != MessageStatus::Absent),
     };
-    rows.iter()
-        .rposition(is_changed)
-        .unwrap_or(rows.len().saturating_sub(1))
+    rows.iter().rposition(is_changed).unwrap_or(rows.len().saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -189,21 +183,13 @@ mod tests {
         let written = |before| Row::Written(WrittenPosition { before, nth: 0 });
         let rows = LaneRows {
             // Message 4 is not part of the history.
-            rows: vec![
-                Row::Message(2),
-                Row::Message(3),
-                written(5),
-                Row::Message(5),
-            ],
+            rows: vec![Row::Message(2), Row::Message(3), written(5), Row::Message(5)],
             ..LaneRows::default()
         };
         let at = |row| rows.row_at(row);
         assert_eq!(at(Row::Message(3)), Some(1));
         assert_eq!(at(written(5)), Some(2));
-        assert_eq!(
-            (at(Row::Message(4)), at(Row::Message(9))),
-            (Some(2), Some(3))
-        );
+        assert_eq!((at(Row::Message(4)), at(Row::Message(9))), (Some(2), Some(3)));
         assert_eq!(LaneRows::default().row_at(Row::Message(0)), None);
     }
 }

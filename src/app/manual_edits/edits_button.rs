@@ -57,30 +57,16 @@ impl EditsButton {
             vec![marks.clone(), wording::count(n_marks, "edit"), number]
         };
         let font = TextStyle::Button.resolve(ui.style());
-        let badge = if n_relevant(&warnings) > 0 {
-            BADGE
-        } else {
-            0.0
-        };
+        let badge = if n_relevant(&warnings) > 0 { BADGE } else { 0.0 };
         let width = |name: &String| {
             let color = palette(ui).text;
-            let galley = ui
-                .painter()
-                .layout_no_wrap(name.clone(), font.clone(), color);
+            let galley = ui.painter().layout_no_wrap(name.clone(), font.clone(), color);
             galley.size().x + PADDING + badge
         };
         let room = ui.available_width() - others;
         let fits = forms.into_iter().map(|name| (width(&name), name));
-        let (width, name) = fits
-            .into_iter()
-            .find(|(width, _)| *width <= room)
-            .unwrap_or_default();
-        Self {
-            name,
-            width,
-            marks,
-            warnings,
-        }
+        let (width, name) = fits.into_iter().find(|(width, _)| *width <= room).unwrap_or_default();
+        Self { name, width, marks, warnings }
     }
 
     /// Shows the button, and its menu while open.
@@ -93,16 +79,10 @@ impl EditsButton {
         if self.name.is_empty() {
             return;
         }
-        let marks = if self.marks.is_empty() {
-            "none"
-        } else {
-            &self.marks
-        };
+        let marks = if self.marks.is_empty() { "none" } else { &self.marks };
         let mut opened = ui
             .add(Button::new(&self.name))
-            .on_hover_text(format!(
-                "Manual edits: {marks}. Pin, clear or drop messages here."
-            ))
+            .on_hover_text(format!("Manual edits: {marks}. Pin, clear or drop messages here."))
             .accessible_name(format!("Manual edits: {marks}"));
         let n_relevant = n_relevant(&self.warnings);
         if n_relevant > 0 {
@@ -166,14 +146,8 @@ fn marked(
     commands: &mut Commands,
 ) {
     let mut is_marked = input.view.filter.is_marked;
-    if ui
-        .checkbox(&mut is_marked, "Show only edited messages")
-        .changed()
-    {
-        let filter = Filter {
-            is_marked,
-            ..input.view.filter.clone()
-        };
+    if ui.checkbox(&mut is_marked, "Show only edited messages").changed() {
+        let filter = Filter { is_marked, ..input.view.filter.clone() };
         commands.push(MessagesCommand::Filter(filter));
     }
     if ui.button("Remove all manual edits").clicked() {
@@ -211,10 +185,7 @@ fn warnings(input: &MessagesInput<'_>) -> Vec<LanesWarning> {
 }
 
 fn n_relevant(warnings: &[LanesWarning]) -> usize {
-    warnings
-        .iter()
-        .filter(|warning| warning.is_relevant)
-        .count()
+    warnings.iter().filter(|warning| warning.is_relevant).count()
 }
 
 fn list(ui: &mut Ui, warnings: &[LanesWarning]) {
@@ -224,11 +195,7 @@ fn list(ui: &mut Ui, warnings: &[LanesWarning]) {
         for warning in warnings.iter().take(MAX_WARNINGS) {
             let text = wording::with_grouped(&warning.text);
             let text = format!("{}: {text}", warning.lanes);
-            let color = if warning.is_relevant {
-                palette(ui).warn
-            } else {
-                palette(ui).weak
-            };
+            let color = if warning.is_relevant { palette(ui).warn } else { palette(ui).weak };
             ui.add(Label::new(RichText::new(text).color(color)).wrap());
         }
         if warnings.len() > MAX_WARNINGS {

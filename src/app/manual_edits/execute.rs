@@ -19,22 +19,14 @@ impl App {
     /// Marks messages, or removes their marks.
     fn set_mark(&mut self, messages: &[usize], mark: Option<Mark>) {
         let messages = self.known(messages);
-        set(
-            Arc::make_mut(&mut self.session.config.manual_edits),
-            &messages,
-            mark,
-        );
+        set(Arc::make_mut(&mut self.session.config.manual_edits), &messages, mark);
         self.report_mark(&messages);
     }
 
     /// Marks messages, or removes the mark if all of them have it.
     fn toggle_mark(&mut self, messages: &[usize], mark: Mark) {
         let messages = self.known(messages);
-        toggle(
-            Arc::make_mut(&mut self.session.config.manual_edits),
-            &messages,
-            mark,
-        );
+        toggle(Arc::make_mut(&mut self.session.config.manual_edits), &messages, mark);
         self.report_mark(&messages);
     }
 

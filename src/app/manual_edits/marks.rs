@@ -217,10 +217,7 @@ mod tests {
 
     #[test]
     fn marks_are_counted_and_formatted_as_ranges() {
-        assert_eq!(
-            summary(&edits(&[1, 2, 3], &[], &[7])),
-            "3 pinned, 1 dropped"
-        );
+        assert_eq!(summary(&edits(&[1, 2, 3], &[], &[7])), "3 pinned, 1 dropped");
         assert_eq!(summary(&ManualEdits::default()), "");
         assert_eq!(message_numbers(&[2, 7, 8, 9, 11]), "3,8-10,12");
         assert_eq!(message_numbers(&[]), "");

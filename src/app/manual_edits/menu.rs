@@ -37,19 +37,11 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usiz
             (mark, palette(ui).warn, text)
         }
         (Some(mark), _) => {
-            let color = if mark == Mark::Pinned {
-                palette(ui).accent
-            } else {
-                palette(ui).text
-            };
+            let color = if mark == Mark::Pinned { palette(ui).accent } else { palette(ui).text };
             (
                 mark,
                 color,
-                format!(
-                    "{} manually. {}",
-                    wording::capitalized(mark.word()),
-                    mark.help()
-                ),
+                format!("{} manually. {}", wording::capitalized(mark.word()), mark.help()),
             )
         }
         (None, Some(EditResult::Linked)) => {
@@ -58,9 +50,7 @@ pub(in crate::app) fn icon(ui: &mut Ui, input: &MessagesInput<'_>, message: usiz
         }
         (None, _) => return,
     };
-    widgets::mark_icon(ui, mark, color)
-        .on_hover_text(&text)
-        .accessible_name(text);
+    widgets::mark_icon(ui, mark, color).on_hover_text(&text).accessible_name(text);
 }
 
 /// Returns a message's text in the style of its manual edit.
@@ -104,11 +94,7 @@ fn edit_result(input: &MessagesInput<'_>, message: usize) -> Option<EditResult> 
         }
         Some(Mark::Dropped) => is_touched || status == MessageStatus::Dropped,
     };
-    Some(if is_applied {
-        EditResult::Applied
-    } else {
-        EditResult::NotApplied
-    })
+    Some(if is_applied { EditResult::Applied } else { EditResult::NotApplied })
 }
 
 /// Shows the edit menu for one or more messages.
@@ -127,15 +113,9 @@ pub(super) fn menu(
     ui.label(small(ui, title));
     for mark in Mark::ALL {
         let has_mark = |m: &usize| self::mark(input, *m) == Some(mark);
-        let name = if messages.iter().all(has_mark) {
-            mark.remove_label()
-        } else {
-            mark.set_label()
-        };
-        if entry(ui, name, mark.key())
-            .on_hover_text(mark.help())
-            .clicked()
-        {
+        let name =
+            if messages.iter().all(has_mark) { mark.remove_label() } else { mark.set_label() };
+        if entry(ui, name, mark.key()).on_hover_text(mark.help()).clicked() {
             commands.push(MarkCommand::Toggle(messages.to_vec(), mark));
             ui.close();
         }
@@ -174,15 +154,10 @@ pub(in crate::app) fn button(
     commands: &mut Commands,
 ) {
     let current = mark(input, message);
-    let name = current.map_or_else(
-        || "Edit".to_owned(),
-        |mark| wording::capitalized(mark.word()),
-    );
+    let name = current.map_or_else(|| "Edit".to_owned(), |mark| wording::capitalized(mark.word()));
     let button = ui
         .button(format!("{name} ⏷"))
         .on_hover_text("Pin, clear or drop this message")
         .accessible_name("Edit this message manually");
-    Popup::menu(&button)
-        .width(160.0)
-        .show(|ui| menu(ui, input, &[message], commands));
+    Popup::menu(&button).width(160.0).show(|ui| menu(ui, input, &[message], commands));
 }

@@ -129,10 +129,7 @@ fn ask_consent(ui: &mut Ui, consent: &Consent) {
             ("model", destination(endpoint)),
             ("lanes", consent.lanes.clone()),
             ("sends", sends),
-            (
-                "receives",
-                format!("at most {} tokens", wording::tokens(cost.answers)),
-            ),
+            ("receives", format!("at most {} tokens", wording::tokens(cost.answers))),
             ("price", price),
             ("detects", detects(cost)),
             ("budget", budget(consent)),
@@ -177,10 +174,7 @@ fn inconclusive(cost: &PlanCost) -> String {
 fn budget(consent: &Consent) -> String {
     match (consent.limit, &consent.budget) {
         (Some(limit), Some(_)) => {
-            format!(
-                "stops before requests cost more than {}",
-                wording::usd(limit)
-            )
+            format!("stops before requests cost more than {}", wording::usd(limit))
         }
         (Some(limit), None) => format!(
             "{} is not applied: requests to this machine have no price",
@@ -215,11 +209,7 @@ fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
     match &measurement.stage {
         Stage::Form | Stage::Failed(_) => {
             let draft = &measurement.draft;
-            let text = if draft.is_replay() {
-                "Show result"
-            } else {
-                "Continue…"
-            };
+            let text = if draft.is_replay() { "Show result" } else { "Continue…" };
             ui.add_enabled_ui(draft.is_complete(), |ui| {
                 if widgets::primary_button(ui, text).clicked() {
                     commands.push(MeasureCommand::Run);
@@ -241,10 +231,7 @@ fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
             ui.add_enabled_ui(!asking.is_stopped, |ui| {
                 let help =
                     "Closes the connections. What was answered is scored, with wider intervals";
-                if widgets::secondary_button(ui, "Stop", "Esc")
-                    .on_hover_text(help)
-                    .clicked()
-                {
+                if widgets::secondary_button(ui, "Stop", "Esc").on_hover_text(help).clicked() {
                     commands.push(MeasureCommand::Stop);
                 }
             });
@@ -253,10 +240,7 @@ fn buttons(ui: &mut Ui, measurement: &Measurement, commands: &mut Commands) {
             if measured.can_continue() {
                 let help =
                     "Sends the rest of the requests. Questions with an answer are not sent again";
-                if widgets::primary_button(ui, "Continue")
-                    .on_hover_text(help)
-                    .clicked()
-                {
+                if widgets::primary_button(ui, "Continue").on_hover_text(help).clicked() {
                     commands.push(MeasureCommand::Send);
                 }
             }

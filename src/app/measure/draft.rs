@@ -57,10 +57,7 @@ impl MeasureDraft {
     /// Creates the default settings. If the program saves no files, the log is off.
     pub fn new(keeps_state: bool) -> Self {
         Self {
-            model: ModelDraft {
-                keeps_log: keeps_state,
-                ..ModelDraft::default()
-            },
+            model: ModelDraft { keeps_log: keeps_state, ..ModelDraft::default() },
             skipped: BTreeSet::new(),
             probes: 10,
             samples: SAMPLES,
@@ -90,9 +87,7 @@ impl MeasureDraft {
         }
         let limit = text.parse().ok();
         let limit = limit.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0);
-        limit
-            .map(Some)
-            .ok_or_else(|| "The budget is a number of dollars, 0 or more.".to_owned())
+        limit.map(Some).ok_or_else(|| "The budget is a number of dollars, 0 or more.".to_owned())
     }
 }
 
@@ -103,10 +98,7 @@ mod tests {
     #[test]
     fn a_budget_is_a_sum_of_money_or_missing() {
         let limit = |text: &str| {
-            let draft = MeasureDraft {
-                budget: text.to_owned(),
-                ..MeasureDraft::new(false)
-            };
+            let draft = MeasureDraft { budget: text.to_owned(), ..MeasureDraft::new(false) };
             draft.limit()
         };
         assert_eq!(limit(" "), Ok(None));

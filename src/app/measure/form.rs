@@ -33,11 +33,7 @@ pub(super) fn show(ui: &mut Ui, runs: &Runs, measurement: &Measurement, commands
         "new ones of each lane; they differ more than policies do",
     );
     row(ui, "from a log", |ui, label| {
-        let field = PathField {
-            id: "log to repeat",
-            label,
-            hint: "ask a model",
-        };
+        let field = PathField { id: "log to repeat", label, hint: "ask a model" };
         if field.show(ui, &mut draft.replay) {
             commands.push(MeasureCommand::Browse(MeasurePath::Replay));
         }

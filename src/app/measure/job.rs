@@ -160,10 +160,7 @@ impl Measurement {
 
     /// Returns the chosen lanes that have rules, and their costs.
     fn lanes(&self, inputs: MeasureInputs<'_>) -> MeasuredLanes {
-        let mut measured = MeasuredLanes {
-            lanes: Vec::new(),
-            costs: LaneCosts::new(),
-        };
+        let mut measured = MeasuredLanes { lanes: Vec::new(), costs: LaneCosts::new() };
         // The lanes are measured without manual edits, which the costs include.
         let is_edited = !inputs.runs.case.manual_edits.is_empty();
         let costs = inputs.costs.filter(|_| !is_edited);
@@ -176,9 +173,7 @@ impl Measurement {
             let evaluated = EvaluatedLane::new(name.to_owned(), policy, lane.knobs.clone());
             measured.lanes.push(evaluated);
             let cost = costs.and_then(|costs| costs.of(Some(idx))?.cost.total());
-            measured
-                .costs
-                .extend(cost.map(|cost| (name.to_owned(), cost)));
+            measured.costs.extend(cost.map(|cost| (name.to_owned(), cost)));
         }
         measured
     }

@@ -76,10 +76,7 @@ fn answers(ui: &mut Ui, scored: &ScoredProbes, probe: &AnsweredProbe) {
         }
         ui.end_row();
         let sets = [(SELECTING, "to select"), (SCORING, "to score")];
-        for (name, pairs) in [
-            ("no context", &answers.none),
-            ("full context", &answers.full),
-        ] {
+        for (name, pairs) in [("no context", &answers.none), ("full context", &answers.full)] {
             for (set, purpose) in sets {
                 answer_row(ui, &format!("{name}, {purpose}"), pairs[set], false);
             }
@@ -98,11 +95,7 @@ fn answers(ui: &mut Ui, scored: &ScoredProbes, probe: &AnsweredProbe) {
 }
 
 fn answer_row(ui: &mut Ui, name: &str, pair: AnswerPair, is_lane: bool) {
-    let name = if is_lane {
-        RichText::new(name)
-    } else {
-        weak(ui, name)
-    };
+    let name = if is_lane { RichText::new(name) } else { weak(ui, name) };
     ui.label(name);
     for order in Order::BOTH {
         let choice = pair[order as usize];

@@ -43,11 +43,7 @@ pub(super) fn show(ui: &mut Ui, scored: &ScoredProbes, commands: &mut Commands) 
         call.help("The question is asked with the context of this call"),
         Column::new(Col::Question, "question", question).help("Click a question for its answers"),
         answers(Col::NoContext, "none", "Right answers without any context"),
-        answers(
-            Col::FullContext,
-            "full",
-            "Right answers with the full context",
-        ),
+        answers(Col::FullContext, "full", "Right answers with the full context"),
     ];
     columns.extend(lanes.iter().enumerate().map(|(idx, lane)| {
         let help = format!("Right answers with the context of {}", lane.lane);

@@ -42,8 +42,7 @@ pub(super) fn show(ui: &mut Ui, measured: &Measured, commands: &mut Commands) {
     }
     if let Some(log) = &measured.log {
         let path = log.display().to_string();
-        ui.add(Label::new(small(ui, format!("Logged in {path}"))).truncate())
-            .on_hover_text(path);
+        ui.add(Label::new(small(ui, format!("Logged in {path}"))).truncate()).on_hover_text(path);
     }
 }
 
@@ -83,10 +82,9 @@ fn lanes(ui: &mut Ui, probes: &ProbeOutcome, measured: Option<&Measured>) {
             ui.label(small(ui, "cost of the lane"));
         }
         ui.end_row();
-        for (name, counts) in [
-            ("no context", &probes.no_context),
-            ("full context", &probes.full_context),
-        ] {
+        for (name, counts) in
+            [("no context", &probes.no_context), ("full context", &probes.full_context)]
+        {
             ui.label(weak(ui, name));
             ui.label(weak(ui, right(counts)));
             ui.end_row();
@@ -118,8 +116,7 @@ fn retained(ui: &mut Ui, estimate: &Estimate) {
     };
     let pairs = wording::count(estimate.n, "pair");
     let clusters = wording::count(estimate.clusters, "compaction");
-    ui.label(text)
-        .on_hover_text(format!("{pairs} after {clusters}"));
+    ui.label(text).on_hover_text(format!("{pairs} after {clusters}"));
 }
 
 /// Returns the right answers of a baseline: `24 of 40 right`.

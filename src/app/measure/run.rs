@@ -205,12 +205,7 @@ impl Consent {
             }
             Some(Stopped::Budget) | None => None,
         };
-        Ok(Measured {
-            log: path,
-            log_error: error,
-            rest,
-            ..Measured::new(evaluation, costs)
-        })
+        Ok(Measured { log: path, log_error: error, rest, ..Measured::new(evaluation, costs) })
     }
 
     /// Creates the log of a new run. Finds the window of the model first, since the log states it.

@@ -57,11 +57,7 @@ pub(super) fn show(
         }
         Col::Content => {
             notes::dialog::mark(ui, input.config, message);
-            let color = if m.in_history {
-                palette(ui).text
-            } else {
-                palette(ui).weak
-            };
+            let color = if m.in_history { palette(ui).text } else { palette(ui).weak };
             if let Some(snippet) = find::snippet(ui, input, message) {
                 widgets::snippet(ui, &snippet, color);
                 return;
@@ -72,18 +68,12 @@ pub(super) fn show(
         }
         Col::Tokens => {
             let text = RichText::new(wording::tokens(tokens));
-            ui.label(if share.0 >= 0.03 {
-                text.text_style(theme::strong())
-            } else {
-                text
-            });
+            ui.label(if share.0 >= 0.03 { text.text_style(theme::strong()) } else { text });
         }
         Col::Sent => cumulative_cell::calls(ui, input, message),
         Col::Cumulative => cumulative_cell::cumulative(ui, input, message),
         Col::Bar => {
-            let share = input
-                .cumulative
-                .map(|c| c.tokens(message).share_of(c.heaviest));
+            let share = input.cumulative.map(|c| c.tokens(message).share_of(c.heaviest));
             bar(ui, share.map_or(0.0, |share| share.0 as f32), facts.kind);
         }
         Col::LastUsed => cumulative_cell::last_used(ui, input, message),

@@ -78,9 +78,7 @@ pub(super) fn fitting(width: f32, n_messages: usize, sort: Sort) -> Vec<Column<'
     }
     let is_chosen = |column: &Col| chosen.contains(column);
     let shown = ALL.into_iter().filter(is_chosen);
-    shown
-        .map(|column| column.layout(n_messages, sort))
-        .collect()
+    shown.map(|column| column.layout(n_messages, sort)).collect()
 }
 
 impl Col {
@@ -138,16 +136,8 @@ impl Col {
     }
 
     fn head(self) -> Head {
-        let sortable = |title, key, help| Head {
-            title,
-            sort_key: Some(key),
-            help,
-        };
-        let unsortable = |title, help| Head {
-            title,
-            sort_key: None,
-            help,
-        };
+        let sortable = |title, key, help| Head { title, sort_key: Some(key), help };
+        let unsortable = |title, help| Head { title, sort_key: None, help };
         match self {
             Self::Number => sortable("#", SortKey::Number, ""),
             Self::Call => sortable("call", SortKey::Call, ""),
@@ -159,11 +149,9 @@ impl Col {
                 "Command, path or query of a tool call; otherwise the beginning of the message",
             ),
             Self::Tokens => sortable("tokens", SortKey::Tokens, ""),
-            Self::Sent => sortable(
-                "sent",
-                SortKey::Sent,
-                "Number of recorded calls that sent this message",
-            ),
+            Self::Sent => {
+                sortable("sent", SortKey::Sent, "Number of recorded calls that sent this message")
+            }
             Self::Cumulative => sortable(
                 "cumulative",
                 SortKey::Cumulative,
@@ -175,18 +163,15 @@ impl Col {
                 SortKey::LastUsed,
                 "Last call that mentions a name from this message",
             ),
-            Self::NeededBy => unsortable(
-                "needed by",
-                "Last message that mentions a name from this one",
-            ),
-            Self::Share => unsortable(
-                "share",
-                "Share of the full history, each message counted once",
-            ),
-            Self::Total => unsortable(
-                "total",
-                "Tokens of the history up to and including this message",
-            ),
+            Self::NeededBy => {
+                unsortable("needed by", "Last message that mentions a name from this one")
+            }
+            Self::Share => {
+                unsortable("share", "Share of the full history, each message counted once")
+            }
+            Self::Total => {
+                unsortable("total", "Tokens of the history up to and including this message")
+            }
         }
     }
 }

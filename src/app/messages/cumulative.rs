@@ -44,9 +44,8 @@ impl CumulativeTokens {
     pub fn new(case: &Case, recorded: &Outcome, facts: &[MessageFacts]) -> Self {
         let resent = resent(case, recorded);
         let uses = LastUses::new(&case.session);
-        let used_by = (0..facts.len())
-            .map(|message| uses.of_message(message).map(|by| by as u32))
-            .collect();
+        let used_by =
+            (0..facts.len()).map(|message| uses.of_message(message).map(|by| by as u32)).collect();
         let heaviest = resent.messages.iter().map(ResentMessage::cumulative).max();
         Self {
             heat: heat(case, &resent, facts),
@@ -63,8 +62,7 @@ impl CumulativeTokens {
 
     /// Returns the cumulative tokens of a message (tokens × calls).
     pub fn tokens(&self, message: usize) -> Tokens {
-        self.of(message)
-            .map_or(Tokens::ZERO, ResentMessage::cumulative)
+        self.of(message).map_or(Tokens::ZERO, ResentMessage::cumulative)
     }
 
     /// Returns the total tokens sent by all calls.
@@ -96,11 +94,7 @@ impl CumulativeTokens {
 }
 
 fn heat(case: &Case, resent: &Resent, facts: &[MessageFacts]) -> Vec<Heat> {
-    let cold = Heat {
-        tokens: Tokens::ZERO,
-        share: Share(0.0),
-        kind: Kind::Assistant,
-    };
+    let cold = Heat { tokens: Tokens::ZERO, share: Share(0.0), kind: Kind::Assistant };
     let mut heat = vec![cold; case.session.calls.len()];
     let mut most = vec![Tokens::ZERO; heat.len()];
     for (facts, cumulative) in facts.iter().zip(&resent.messages) {

@@ -67,9 +67,7 @@ pub(super) fn last_used(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) 
 /// Shows the last message that used a name from this one.
 pub(super) fn needed_by(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
     let case = &input.document.loaded.case;
-    let last_use = input
-        .cumulative
-        .and_then(|table| table.last_use(case, message));
+    let last_use = input.cumulative.and_then(|table| table.last_use(case, message));
     let Some(by) = last_use.map(|last_use| last_use.message) else {
         return;
     };

@@ -28,9 +28,7 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
     let scrolls_head = ui.available_height() < LOW && !is_changes && input.text.is_some();
     if !scrolls_head {
         let margin = Margin { bottom: 0, ..INNER };
-        Frame::new()
-            .inner_margin(margin)
-            .show(ui, |ui| head(ui, input, message, commands));
+        Frame::new().inner_margin(margin).show(ui, |ui| head(ui, input, message, commands));
     }
     if is_changes {
         return show_changes(ui, input, commands);
@@ -68,10 +66,7 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
                 }
             }
             if text.sections.is_empty() {
-                ui.label(weak(
-                    ui,
-                    "No record in the file belongs to this message alone.",
-                ));
+                ui.label(weak(ui, "No record in the file belongs to this message alone."));
             }
         });
     });
@@ -81,19 +76,12 @@ pub(super) fn show(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comman
 const LOW: f32 = 150.0;
 
 /// Margin around the text.
-const INNER: Margin = Margin {
-    left: 12,
-    right: 16,
-    top: 4,
-    bottom: 8,
-};
+const INNER: Margin = Margin { left: 12, right: 16, top: 4, bottom: 8 };
 
 /// Shows content that a lane wrote.
 fn show_written(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let margin = Margin { bottom: 0, ..INNER };
-    Frame::new()
-        .inner_margin(margin)
-        .show(ui, |ui| changes::panel::written_head(ui, input));
+    Frame::new().inner_margin(margin).show(ui, |ui| changes::panel::written_head(ui, input));
     show_changes(ui, input, commands);
 }
 
@@ -109,12 +97,7 @@ fn show_changes(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands)
     };
     let pages = changes::panel::pages(all);
     let page = input.view.detail.page.min(pages - 1);
-    let Selection {
-        lane,
-        message,
-        written,
-        ..
-    } = input.selection;
+    let Selection { lane, message, written, .. } = input.selection;
     let area = ScrollArea::vertical()
         .id_salt(("changes", lane, message, written, page))
         .auto_shrink(false);
@@ -141,10 +124,7 @@ fn head(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut C
         ui.spacing_mut().interact_size.y = 22.0;
         aspects(ui, input, message, commands);
         if let Some(text) = input.text
-            && ui
-                .button("Copy")
-                .on_hover_text("Copy the whole text, all pages")
-                .clicked()
+            && ui.button("Copy").on_hover_text("Copy the whole text, all pages").clicked()
         {
             commands.push(ShellCommand::Copy("the message", text.whole()));
         }
@@ -171,11 +151,9 @@ fn title(ui: &mut Ui, input: &MessagesInput<'_>, message: usize) {
 
 /// Shows the choice of the aspect. A dot marks changes of the focused lane.
 fn aspects(ui: &mut Ui, input: &MessagesInput<'_>, message: usize, commands: &mut Commands) {
-    for (aspect, name) in [
-        (Aspect::Parts, "Parts"),
-        (Aspect::Record, "Record"),
-        (Aspect::Changes, "Changes"),
-    ] {
+    for (aspect, name) in
+        [(Aspect::Parts, "Parts"), (Aspect::Record, "Record"), (Aspect::Changes, "Changes")]
+    {
         let mut tab = ui.selectable_label(input.view.detail.aspect == aspect, name);
         if aspect == Aspect::Changes {
             tab = tab.on_hover_text("The focused lane's version of this message");
@@ -245,21 +223,14 @@ fn pager(ui: &mut Ui, detail: Detail, page: usize, pages: usize, commands: &mut 
     }
     ui.horizontal(|ui| {
         let mut turn = |ui: &mut Ui, is_enabled: bool, name: &str, to: usize| {
-            if ui
-                .add_enabled(is_enabled, egui::Button::new(name))
-                .clicked()
-            {
+            if ui.add_enabled(is_enabled, egui::Button::new(name)).clicked() {
                 commands.push(MessagesCommand::Detail(Detail { page: to, ..detail }));
             }
         };
         turn(ui, page > 0, "Previous page", page.saturating_sub(1));
         ui.label(weak(
             ui,
-            format!(
-                "{} of {}",
-                wording::number(page),
-                wording::grouped(pages as u64)
-            ),
+            format!("{} of {}", wording::number(page), wording::grouped(pages as u64)),
         ));
         turn(ui, page + 1 < pages, "Next page", page + 1);
     });
@@ -279,9 +250,8 @@ pub(in crate::app) fn show_section(
         if let Some(kind) = section.kind {
             widgets::swatch(ui, palette(ui).kind(kind));
         }
-        let tokens = section
-            .tokens
-            .map_or_else(String::new, |t| format!(" · {} tok", wording::tokens(t)));
+        let tokens =
+            section.tokens.map_or_else(String::new, |t| format!(" · {} tok", wording::tokens(t)));
         ui.label(small(ui, format!("{}{tokens}", section.title)));
     });
     if text.is_empty() {

@@ -28,11 +28,7 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
     let popup = CompletionPopup::new(Id::unique("message filter")).accept_keys([Key::Tab]);
     let output = popup.show(ui, edit, |query| {
         // The names are collected only where they are suggested.
-        let tools = if query.word.contains("tool:") {
-            input.document.tools()
-        } else {
-            Vec::new()
-        };
+        let tools = if query.word.contains("tool:") { input.document.tools() } else { Vec::new() };
         let words = complete(query.word, &tools);
         words.into_iter().map(Suggestion::new).collect()
     });
@@ -57,11 +53,8 @@ pub(super) fn field(ui: &mut Ui, input: &MessagesInput<'_>, width: f32, commands
     }
     let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
     if is_entered && is_query {
-        let direction = if ui.input(|i| i.modifiers.shift) {
-            Direction::Previous
-        } else {
-            Direction::Next
-        };
+        let direction =
+            if ui.input(|i| i.modifiers.shift) { Direction::Previous } else { Direction::Next };
         commands.push(MessagesCommand::Find(direction));
         response.request_focus();
     }
@@ -101,10 +94,7 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
         return;
     }
     let all = wording::grouped(n as u64);
-    let at = input
-        .view
-        .found
-        .and_then(|found| hits.list.iter().position(|hit| *hit == found.hit));
+    let at = input.view.found.and_then(|found| hits.list.iter().position(|hit| *hit == found.hit));
     let text = match (at, hits.is_cut) {
         (Some(at), false) => format!("{} of {all}", wording::number(at)),
         (Some(at), true) => format!("{} of over {all}", wording::number(at)),
@@ -113,8 +103,7 @@ pub(super) fn count(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Comma
     };
     let listed = wording::count(input.order.len(), "message");
     let text = small(ui, text);
-    ui.label(text)
-        .on_hover_text(format!("Matches of the query in {listed}"));
+    ui.label(text).on_hover_text(format!("Matches of the query in {listed}"));
 }
 
 /// Returns the place of a match in the text of its message.
@@ -130,11 +119,7 @@ pub(super) fn place(hit: Hit, text: &MessageText, query: &Query) -> HitPlace {
         let same_page = same_page.take_while(|range| shown.page_of(range.start) == page);
         Some((page, same_page.count()))
     });
-    HitPlace {
-        section,
-        page: found.map_or(0, |(page, _)| page),
-        nth: found.map(|(_, nth)| nth),
-    }
+    HitPlace { section, page: found.map_or(0, |(page, _)| page), nth: found.map(|(_, nth)| nth) }
 }
 
 /// Number of characters of a snippet.
@@ -188,16 +173,10 @@ mod tests {
             tokens: None,
             text: format!("word {filler} word Word {filler} word"),
         };
-        let text = MessageText {
-            sections: vec![section],
-        };
+        let text = MessageText { sections: vec![section] };
         let query = Query::parse("word").unwrap();
         let at = |nth| {
-            let hit = Hit {
-                message: 0,
-                part: 0,
-                nth,
-            };
+            let hit = Hit { message: 0, part: 0, nth };
             let place = place(hit, &text, &query);
             (place.page, place.nth)
         };

@@ -52,12 +52,8 @@ impl<'a> MessagesInput<'a> {
             order: session.derived.order(),
             hits: session.derived.hits(),
             cumulative: session.derived.cumulative(),
-            text: session
-                .derived
-                .selected_text(session.document, &session.selection, session.view),
-            changes: session
-                .derived
-                .selected_changes(&session.selection, session.view),
+            text: session.derived.selected_text(session.document, &session.selection, session.view),
+            changes: session.derived.selected_changes(&session.selection, session.view),
             once: session.once,
             view: &session.view.messages,
         }

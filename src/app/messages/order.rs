@@ -62,23 +62,14 @@ pub struct Filter {
 
 impl Sort {
     /// Conversation order.
-    pub const BY_NUMBER: Self = Self {
-        key: SortKey::Number,
-        is_descending: false,
-    };
+    pub const BY_NUMBER: Self = Self { key: SortKey::Number, is_descending: false };
 
     /// Descending by cumulative tokens.
-    pub const BY_CUMULATIVE: Self = Self {
-        key: SortKey::Cumulative,
-        is_descending: true,
-    };
+    pub const BY_CUMULATIVE: Self = Self { key: SortKey::Cumulative, is_descending: true };
 
     /// Returns whether the sort key depends on resent counts.
     pub fn needs_cumulative(self) -> bool {
-        matches!(
-            self.key,
-            SortKey::Sent | SortKey::Cumulative | SortKey::LastUsed
-        )
+        matches!(self.key, SortKey::Sent | SortKey::Cumulative | SortKey::LastUsed)
     }
 
     /// Returns the order after a click on a column header: reversed, or the default direction of a new column.
@@ -129,11 +120,7 @@ pub fn order(
     listed: Listed<'_>,
     sort: Sort,
 ) -> Vec<u32> {
-    let Listed {
-        filter,
-        manual_edits,
-        calls,
-    } = listed;
+    let Listed { filter, manual_edits, calls } = listed;
     let session = document.session();
     let n = document.n_messages() as u32;
     let mut shown: Vec<u32> = (0..n)
@@ -168,13 +155,7 @@ pub fn order(
         }
     };
     // The sort is stable: equal entries keep the conversation order in both directions.
-    shown.sort_by(|a, b| {
-        if sort.is_descending {
-            by(*b, *a)
-        } else {
-            by(*a, *b)
-        }
-    });
+    shown.sort_by(|a, b| if sort.is_descending { by(*b, *a) } else { by(*a, *b) });
     shown
 }
 
@@ -218,11 +199,7 @@ mod tests {
     #[test]
     fn a_range_covers_table_rows_in_both_directions() {
         let order = [4, 2, 7, 1];
-        let selected = |anchor, message| Selection {
-            message,
-            anchor,
-            ..Selection::default()
-        };
+        let selected = |anchor, message| Selection { message, anchor, ..Selection::default() };
         let none = BTreeSet::new();
         let chosen = |selection: &Selection| selected_messages(selection, &none, &order);
         assert_eq!(chosen(&selected(None, Some(2))), [2]);
@@ -239,19 +216,10 @@ mod tests {
     #[test]
     fn a_second_click_on_a_header_reverses_the_order() {
         let by_tokens = Sort::BY_NUMBER.clicked(SortKey::Tokens);
-        assert_eq!(
-            by_tokens,
-            Sort {
-                key: SortKey::Tokens,
-                is_descending: true
-            }
-        );
+        assert_eq!(by_tokens, Sort { key: SortKey::Tokens, is_descending: true });
         assert_eq!(
             by_tokens.clicked(SortKey::Tokens),
-            Sort {
-                key: SortKey::Tokens,
-                is_descending: false
-            }
+            Sort { key: SortKey::Tokens, is_descending: false }
         );
         assert_eq!(by_tokens.clicked(SortKey::Number), Sort::BY_NUMBER);
     }

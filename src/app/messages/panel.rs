@@ -103,9 +103,7 @@ fn counts_width(ui: &Ui, input: &MessagesInput<'_>, available: f32) -> f32 {
     let all = wording::grouped(input.document.n_messages() as u64);
     let font = TextStyle::Small.resolve(ui.style());
     let text = format!("{all} of {all}");
-    let galley = ui
-        .painter()
-        .layout_no_wrap(text, font, Color32::PLACEHOLDER);
+    let galley = ui.painter().layout_no_wrap(text, font, Color32::PLACEHOLDER);
     // A few messages have more matches than there are messages.
     let number = galley.size().x.max(MIN_NUMBER) + space::S;
     if available > MIN_BOTH {
@@ -158,10 +156,8 @@ fn jump(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         .hint_text("Go to #")
         .desired_width(58.0)
         .margin(Margin::symmetric(6, 3));
-    let response = ui
-        .add(edit)
-        .on_hover_text("Message number, then Enter")
-        .accessible_name("Go to message");
+    let response =
+        ui.add(edit).on_hover_text("Message number, then Enter").accessible_name("Go to message");
     if response.changed() {
         let digits: String = text.chars().filter(char::is_ascii_digit).take(9).collect();
         commands.push(MessagesCommand::EditJump(digits));
@@ -183,31 +179,24 @@ fn kinds(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     } else {
         format!("{} of {} kinds", Kind::ALL.len() - hidden, Kind::ALL.len())
     };
-    let button = ui
-        .add(Button::new(name))
-        .on_hover_text("Show or hide kinds of messages");
-    Popup::menu(&button)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| {
-            let mut filter = input.view.filter.clone();
-            for kind in Kind::ALL {
-                ui.horizontal(|ui| {
-                    widgets::swatch(ui, palette(ui).kind(kind));
-                    let mut is_shown = !filter.hidden[kind.index()];
-                    ui.checkbox(&mut is_shown, wording::kind(kind));
-                    filter.hidden[kind.index()] = !is_shown;
-                });
-            }
-            if ui.button("Show all").clicked() {
-                filter = Filter {
-                    hidden: Filter::default().hidden,
-                    ..filter
-                };
-            }
-            if filter != input.view.filter {
-                commands.push(MessagesCommand::Filter(filter));
-            }
-        });
+    let button = ui.add(Button::new(name)).on_hover_text("Show or hide kinds of messages");
+    Popup::menu(&button).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
+        let mut filter = input.view.filter.clone();
+        for kind in Kind::ALL {
+            ui.horizontal(|ui| {
+                widgets::swatch(ui, palette(ui).kind(kind));
+                let mut is_shown = !filter.hidden[kind.index()];
+                ui.checkbox(&mut is_shown, wording::kind(kind));
+                filter.hidden[kind.index()] = !is_shown;
+            });
+        }
+        if ui.button("Show all").clicked() {
+            filter = Filter { hidden: Filter::default().hidden, ..filter };
+        }
+        if filter != input.view.filter {
+            commands.push(MessagesCommand::Filter(filter));
+        }
+    });
 }
 
 fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
@@ -225,18 +214,12 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
         return;
     }
     ui.spacing_mut().item_spacing = vec2(super::columns::GAP, 0.0);
-    let columns = super::columns::fitting(
-        ui.available_width(),
-        input.document.n_messages(),
-        input.view.sort,
-    );
+    let columns =
+        super::columns::fitting(ui.available_width(), input.document.n_messages(), input.view.sort);
     let ctx = ui.ctx().clone();
     let id = Id::unique(("message rows in view", input.document.source_id));
-    let shape = Rows {
-        len: input.order.len(),
-        row: ROW,
-        height: ui.available_height() - space::ROW,
-    };
+    let shape =
+        Rows { len: input.order.len(), row: ROW, height: ui.available_height() - space::ROW };
     let mut kept = InView::load(&ctx, id);
     if input.once.reveals_message || input.once.reorders_messages {
         kept.request();
@@ -248,26 +231,22 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
     let offset = followed.or(start).unwrap_or(kept.offset);
     let new = new_at_call(input);
     let stretch = selected_rows(&input.selection, input.order);
-    let shown = Table::new(
-        ("messages", input.document.source_id),
-        columns,
-        input.order.len(),
-    )
-    .margins(0.0, space::XS)
-    .row_height(ROW)
-    .striped()
-    .offset(offset)
-    .own_row_menu()
-    .show(ui, |mut row| {
-        let at = row.index();
-        let message = input.order[at] as usize;
-        let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
-        let is_added = input.view.added.contains(&(message as u32));
-        row.select(is_within || is_added || input.selection.message == Some(message));
-        let is_new = new.contains(&message);
-        row.cells(|ui, column| super::cell::show(ui, input, message, column, is_new));
-        clicks(&row, input, message, commands);
-    });
+    let shown = Table::new(("messages", input.document.source_id), columns, input.order.len())
+        .margins(0.0, space::XS)
+        .row_height(ROW)
+        .striped()
+        .offset(offset)
+        .own_row_menu()
+        .show(ui, |mut row| {
+            let at = row.index();
+            let message = input.order[at] as usize;
+            let is_within = stretch.as_ref().is_some_and(|rows| rows.contains(&at));
+            let is_added = input.view.added.contains(&(message as u32));
+            row.select(is_within || is_added || input.selection.message == Some(message));
+            let is_new = new.contains(&message);
+            row.cells(|ui, column| super::cell::show(ui, input, message, column, is_new));
+            clicks(&row, input, message, commands);
+        });
     if let Some(key) = shown.sorted_by.and_then(Col::sort_key) {
         commands.push(MessagesCommand::Sort(input.view.sort.clicked(key)));
     }
@@ -277,9 +256,7 @@ fn table(ui: &mut Ui, input: &MessagesInput<'_>, commands: &mut Commands) {
 /// Returns the table row of the selected message. Checks its previous row first.
 fn selected_row(input: &MessagesInput<'_>, kept: &InView) -> Option<usize> {
     let message = input.selection.message? as u32;
-    let before = kept
-        .row()
-        .filter(|row| input.order.get(*row) == Some(&message));
+    let before = kept.row().filter(|row| input.order.get(*row) == Some(&message));
     before.or_else(|| input.order.iter().position(|m| *m == message))
 }
 
@@ -325,9 +302,5 @@ fn clicks(
 fn new_at_call(input: &MessagesInput<'_>) -> Range<usize> {
     let session = input.document.session();
     let call = input.selection.call;
-    if call < session.calls.len() {
-        session.new_messages(call)
-    } else {
-        0..0
-    }
+    if call < session.calls.len() { session.new_messages(call) } else { 0..0 }
 }

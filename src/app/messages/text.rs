@@ -37,13 +37,8 @@ impl MessageText {
         let Some(m) = session.messages.get(message) else {
             return Self::default();
         };
-        let sections = m
-            .parts
-            .clone()
-            .map(|idx| section(m, &session.parts[idx], ledger.part(idx)));
-        Self {
-            sections: sections.collect(),
-        }
+        let sections = m.parts.clone().map(|idx| section(m, &session.parts[idx], ledger.part(idx)));
+        Self { sections: sections.collect() }
     }
 
     /// Returns the file records of a message, with JSON formatted over several lines.
@@ -65,28 +60,17 @@ impl MessageText {
                 text: safe_text::visible(&text).into_owned(),
             }
         };
-        Self {
-            sections: m.raw.iter().enumerate().map(record).collect(),
-        }
+        Self { sections: m.raw.iter().enumerate().map(record).collect() }
     }
 
     /// Returns the number of pages of the longest section; at least 1.
     pub fn pages(&self) -> usize {
-        self.sections
-            .iter()
-            .map(|s| s.text.len().div_ceil(PAGE))
-            .max()
-            .unwrap_or(0)
-            .max(1)
+        self.sections.iter().map(|s| s.text.len().div_ceil(PAGE)).max().unwrap_or(0).max(1)
     }
 
     /// Returns all sections as text for the clipboard.
     pub fn whole(&self) -> String {
-        self.sections
-            .iter()
-            .map(|s| s.text.as_str())
-            .collect::<Vec<_>>()
-            .join("\n\n")
+        self.sections.iter().map(|s| s.text.as_str()).collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -125,30 +109,17 @@ fn title(kind: Kind, body: &Body) -> String {
     let kind = wording::kind(kind);
     match body {
         Body::ToolCall { call, tool, .. } => format!("{kind} {tool} · {call}"),
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            ..
-        } => {
+        Body::ToolResult { call, tool, is_error, .. } => {
             let failed = if *is_error { " · failed" } else { "" };
             format!("{kind} {tool} · {call}{failed}")
         }
         Body::ToolDefinition { tool, .. } => format!("tool {tool}"),
-        Body::Media {
-            mime,
-            pixels,
-            bytes,
-            ..
-        } => {
+        Body::Media { mime, pixels, bytes, .. } => {
             let size = wording::bytes(Bytes(*bytes));
             format!("{} · {size}", document::media(mime, *pixels))
         }
         Body::Thinking { sealed_bytes, .. } if *sealed_bytes > 0 => {
-            format!(
-                "{kind} · {} encrypted",
-                wording::bytes(Bytes(u64::from(*sealed_bytes)))
-            )
+            format!("{kind} · {} encrypted", wording::bytes(Bytes(u64::from(*sealed_bytes))))
         }
         Body::Opaque { name, .. } => format!("{kind} · {name}"),
         Body::Text(_) | Body::Thinking { .. } => kind.to_owned(),
@@ -158,9 +129,7 @@ fn title(kind: Kind, body: &Body) -> String {
 /// Formats JSON over several lines; returns other text unchanged.
 pub(in crate::app) fn pretty(json: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(json).ok();
-    value
-        .and_then(|v| serde_json::to_string_pretty(&v).ok())
-        .unwrap_or_else(|| json.to_owned())
+    value.and_then(|v| serde_json::to_string_pretty(&v).ok()).unwrap_or_else(|| json.to_owned())
 }
 
 /// Arguments besides commands and paths that describe the target of a call, most specific first.
@@ -187,9 +156,7 @@ pub(in crate::app) fn subject(arguments: &str, max_chars: usize) -> String {
     let first = || object.and_then(|o| o.values().find_map(words));
     // Reads only a small multiple of the displayed length from a long text.
     let line = |text: &str| safe_text::one_line(safe_text::head(text, 8 * max_chars), max_chars);
-    named
-        .or_else(first)
-        .map_or_else(|| line(arguments), |text| line(&text))
+    named.or_else(first).map_or_else(|| line(arguments), |text| line(&text))
 }
 
 /// Returns a text, or the words of a command joined.
@@ -197,11 +164,8 @@ fn words(value: &serde_json::Value) -> Option<std::borrow::Cow<'_, str>> {
     if let Some(text) = value.as_str() {
         return (!text.trim().is_empty()).then_some(text.into());
     }
-    let words: Option<Vec<&str>> = value
-        .as_array()?
-        .iter()
-        .map(serde_json::Value::as_str)
-        .collect();
+    let words: Option<Vec<&str>> =
+        value.as_array()?.iter().map(serde_json::Value::as_str).collect();
     words.filter(|w| !w.is_empty()).map(|w| w.join(" ").into())
 }
 
@@ -222,32 +186,17 @@ mod tests {
         .map(|arguments| subject(arguments, 40));
         assert_eq!(
             text,
-            [
-                "cargo test",
-                "bash -lc ls",
-                "src/main.rs",
-                "words",
-                r#"{"n": 1}"#,
-                "*** Begin Patch"
-            ]
+            ["cargo test", "bash -lc ls", "src/main.rs", "words", r#"{"n": 1}"#, "*** Begin Patch"]
         );
     }
 
     #[test]
     fn pages_of_a_long_text_add_up_to_the_text() {
         let text = "héllo wörld ".repeat(20_000);
-        let section = Section {
-            title: String::new(),
-            kind: None,
-            tokens: None,
-            text: text.clone(),
-        };
-        let whole = MessageText {
-            sections: vec![section],
-        };
-        let pages: String = (0..whole.pages())
-            .filter_map(|p| whole.sections[0].page(p))
-            .collect();
+        let section =
+            Section { title: String::new(), kind: None, tokens: None, text: text.clone() };
+        let whole = MessageText { sections: vec![section] };
+        let pages: String = (0..whole.pages()).filter_map(|p| whole.sections[0].page(p)).collect();
         assert!(whole.pages() > 4);
         assert_eq!(pages, text);
         assert_eq!(whole.sections[0].page(whole.pages()), None);

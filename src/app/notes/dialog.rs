@@ -25,26 +25,14 @@ pub fn show(ui: &Ui, note: &NoteDraft, config: &Config, commands: &mut Commands)
         let text = "Listed in a report. A redacted report contains only the number of notes.";
         ui.label(weak(ui, text));
         ui.add_space(space::M);
-        let field = DialogField {
-            label: "Note",
-            text: &note.text,
-            hint: "",
-            is_suggestion: false,
-        };
+        let field = DialogField { label: "Note", text: &note.text, hint: "", is_suggestion: false };
         let input = field.show(ui);
         commands.extend(input.changed.map(NoteCommand::Edit));
         ui.add_space(space::M);
         let is_empty = note.text.trim().is_empty();
-        let verb = if is_empty && has_note {
-            "Remove note"
-        } else {
-            "Save"
-        };
-        let action = DialogAction {
-            verb,
-            is_possible: has_note || !is_empty,
-            is_entered: input.is_entered,
-        };
+        let verb = if is_empty && has_note { "Remove note" } else { "Save" };
+        let action =
+            DialogAction { verb, is_possible: has_note || !is_empty, is_entered: input.is_entered };
         dialog_buttons(ui, action)
     });
     commands.extend(dialog_end(&modal).map(|end| match end {
@@ -55,11 +43,7 @@ pub fn show(ui: &Ui, note: &NoteDraft, config: &Config, commands: &mut Commands)
 
 /// Shows the menu item that writes or changes the note of a message.
 pub(in crate::app) fn item(ui: &mut Ui, config: &Config, message: usize, commands: &mut Commands) {
-    let name = if config.notes.contains_key(&message) {
-        "Edit note…"
-    } else {
-        "Add note…"
-    };
+    let name = if config.notes.contains_key(&message) { "Edit note…" } else { "Add note…" };
     if ui.button(name).clicked() {
         commands.push(NoteCommand::Start(message));
         ui.close();

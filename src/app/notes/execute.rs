@@ -10,10 +10,7 @@ impl App {
         match (command, &mut self.session.note) {
             (NoteCommand::Start(message), note) => {
                 let text = self.session.config.notes.get(&message).cloned();
-                *note = Some(NoteDraft {
-                    message,
-                    text: text.unwrap_or_default(),
-                });
+                *note = Some(NoteDraft { message, text: text.unwrap_or_default() });
             }
             (NoteCommand::Edit(text), Some(note)) => note.text = text,
             (NoteCommand::Save, note) => {

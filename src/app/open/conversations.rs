@@ -63,21 +63,19 @@ pub(in crate::app) fn menu(chip: &Response, document: &Document, commands: &mut 
         ui.spacing_mut().item_spacing.y = 0.0;
         let all = &document.loaded.conversations;
         let rows = rows(all, document.conversation);
-        ScrollArea::vertical()
-            .max_height(HEIGHT)
-            .show_rows(ui, ROW, rows.len(), |ui, range| {
-                for row in &rows[range] {
-                    match row {
-                        Row::Heading(title) => heading(ui, title),
-                        Row::Conversation(at) => {
-                            let is_open = *at == document.conversation;
-                            if line(ui, &all[*at], *at, is_open).clicked() {
-                                commands.push(OpenCommand::Conversation(*at));
-                            }
+        ScrollArea::vertical().max_height(HEIGHT).show_rows(ui, ROW, rows.len(), |ui, range| {
+            for row in &rows[range] {
+                match row {
+                    Row::Heading(title) => heading(ui, title),
+                    Row::Conversation(at) => {
+                        let is_open = *at == document.conversation;
+                        if line(ui, &all[*at], *at, is_open).clicked() {
+                            commands.push(OpenCommand::Conversation(*at));
                         }
                     }
                 }
-            });
+            }
+        });
     });
 }
 
@@ -88,11 +86,7 @@ fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     if all.iter().filter(|c| c.track == Track::Main).count() > 1 {
         return families(all, open);
     }
-    let main = if has_tracks(all) {
-        "Main conversation"
-    } else {
-        "Conversations in this file"
-    };
+    let main = if has_tracks(all) { "Main conversation" } else { "Conversations in this file" };
     let groups: [(&str, Is); 3] = [
         (main, |track| *track == Track::Main),
         ("Sub-agents", |track| matches!(track, Track::SubAgent(_))),
@@ -100,9 +94,7 @@ fn rows(all: &[Conversation], open: usize) -> Vec<Row> {
     ];
     let mut rows = Vec::with_capacity(all.len() + groups.len());
     for (heading, is_in) in groups {
-        let mut members = (0..all.len())
-            .filter(|at| is_in(&all[*at].track))
-            .peekable();
+        let mut members = (0..all.len()).filter(|at| is_in(&all[*at].track)).peekable();
         if members.peek().is_some() {
             rows.push(Row::Heading(heading));
             rows.extend(members.map(Row::Conversation));
@@ -188,11 +180,7 @@ fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[Strin
     let about = galley(about, TextStyle::Small, palette.weak, f32::INFINITY);
     let (left, right) = (rect.left() + 20.0 + NUMBER, rect.right() - space::S);
     let room = right - about.size().x - space::M - left - space::S;
-    let style = if is_open {
-        theme::strong()
-    } else {
-        TextStyle::Body
-    };
+    let style = if is_open { theme::strong() } else { TextStyle::Body };
     let title = galley(title, style, palette.text, room);
     let put = |galley: Arc<Galley>, x: f32| {
         let at = pos2(x, middle - galley.size().y / 2.0);
@@ -217,9 +205,7 @@ fn description(conversation: &Conversation) -> String {
         Start::After(0) => "from the beginning".to_owned(),
         Start::After(messages) => format!("after message {}", wording::grouped(messages as u64)),
     });
-    let calls = conversation
-        .size
-        .map(|size| wording::count(size.calls, "call"));
+    let calls = conversation.size.map(|size| wording::count(size.calls, "call"));
     let all = [kind, start, calls].into_iter().flatten();
     all.collect::<Vec<_>>().join(" · ")
 }
@@ -233,10 +219,7 @@ fn hint(conversation: &Conversation) -> String {
             format!("{messages}, {}", wording::count(size.calls, "call"))
         },
     );
-    format!(
-        "{title}\n{}\n{size}",
-        wording::capitalized(&track(conversation))
-    )
+    format!("{title}\n{}\n{size}", wording::capitalized(&track(conversation)))
 }
 
 #[cfg(test)]
@@ -245,12 +228,8 @@ mod tests {
 
     #[test]
     fn groups_conversations_by_kind_and_keeps_their_numbers() {
-        let of = |track: Track| Conversation {
-            title: String::new(),
-            track,
-            start: None,
-            size: None,
-        };
+        let of =
+            |track: Track| Conversation { title: String::new(), track, start: None, size: None };
         let agent = || Track::SubAgent(crate::session::SubAgent::default());
         let all = [of(Track::Main), of(agent()), of(Track::Branch), of(agent())];
         let expected = [
@@ -264,10 +243,7 @@ mod tests {
         ];
         assert_eq!(rows(&all, 0), expected);
         let plain = [of(Track::Main), of(Track::Main)];
-        assert_eq!(
-            rows(&plain, 0)[0],
-            Row::Heading("Conversations in this file")
-        );
+        assert_eq!(rows(&plain, 0)[0], Row::Heading("Conversations in this file"));
     }
 
     #[test]

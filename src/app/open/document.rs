@@ -124,17 +124,7 @@ impl Document {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (marks, issues) = (RecordedMarks::new(session), issues(session));
         let managed_from = origin.path().and_then(exec::source_of_managed);
-        Self {
-            id,
-            source_id: id,
-            managed_from,
-            origin,
-            loaded,
-            conversation,
-            facts,
-            marks,
-            issues,
-        }
+        Self { id, source_id: id, managed_from, origin, loaded, conversation, facts, marks, issues }
     }
 
     /// Marks this as a newer version of `before` if the file has only grown since.
@@ -142,11 +132,7 @@ impl Document {
     pub fn following(self, before: &Self) -> Self {
         let source = &self.session().source.bytes;
         let has_grown = source.starts_with(&before.session().source.bytes);
-        let source_id = if has_grown {
-            before.source_id
-        } else {
-            self.source_id
-        };
+        let source_id = if has_grown { before.source_id } else { self.source_id };
         Self { source_id, ..self }
     }
 
@@ -214,16 +200,12 @@ impl Document {
         let session = self.session();
         let new = (call < session.calls.len()).then(|| session.new_messages(call))?;
         let in_history = new.filter(|m| session.messages[*m].in_history);
-        in_history
-            .map(|m| (m, ledger.message(m)))
-            .max_by_key(|(_, tokens)| *tokens)
+        in_history.map(|m| (m, ledger.message(m))).max_by_key(|(_, tokens)| *tokens)
     }
 
     /// Returns whether one of these calls wrote a message or included it first.
     pub fn is_new_at(&self, message: usize, calls: CallRange) -> bool {
-        self.facts[message]
-            .call
-            .is_some_and(|call| calls.contains(call))
+        self.facts[message].call.is_some_and(|call| calls.contains(call))
     }
 
     /// Returns the display name of the format.
@@ -235,15 +217,10 @@ impl Document {
 impl RecordedMarks {
     fn new(session: &Session) -> Self {
         let calls = || session.calls.iter().enumerate();
-        let usage = calls()
-            .filter_map(|(idx, call)| Some((idx, call.usage?.input)))
-            .collect();
+        let usage = calls().filter_map(|(idx, call)| Some((idx, call.usage?.input))).collect();
         let starts =
             calls().filter(|(idx, call)| *idx == 0 || session.calls[idx - 1].turn != call.turn);
-        Self {
-            usage,
-            turn_starts: starts.map(|(idx, _)| idx).collect(),
-        }
+        Self { usage, turn_starts: starts.map(|(idx, _)| idx).collect() }
     }
 }
 

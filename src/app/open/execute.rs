@@ -61,10 +61,7 @@ impl App {
         // An open session that is opened again starts anew, or from its workspace.
         self.keep_workspace_now(ctx);
         let visited = self.visits.bytes(&origin, conversation);
-        let kept = KeptStates {
-            workspaces: self.saver.store().clone(),
-            visited,
-        };
+        let kept = KeptStates { workspaces: self.saver.store().clone(), visited };
         self.session.loading = Some(Loading::start(ctx, self.work, origin, options, kept));
     }
 
@@ -153,11 +150,8 @@ impl App {
         config.restarts.retain(|call| *call < n_calls);
         config.errors.retain(|error| error.call < n_calls);
         session.history = History::new(config.clone());
-        session.view = View {
-            timeline: session.view.timeline,
-            tab: session.view.tab,
-            ..View::default()
-        };
+        session.view =
+            View { timeline: session.view.timeline, tab: session.view.tab, ..View::default() };
         session.sweep = None;
         session.comparison = None;
         session.close_dialogs();
@@ -205,11 +199,6 @@ impl App {
 
 /// Returns the path of a file dropped on the window.
 fn dropped(ctx: &egui::Context) -> Option<PathBuf> {
-    ctx.input(|i| {
-        i.raw
-            .dropped_files
-            .first()
-            .map(|file| file.path().to_owned())
-    })
-    .filter(|p| !p.as_os_str().is_empty())
+    ctx.input(|i| i.raw.dropped_files.first().map(|file| file.path().to_owned()))
+        .filter(|p| !p.as_os_str().is_empty())
 }

@@ -98,13 +98,8 @@ impl FollowedFile {
 
     fn read(&mut self, ctx: &egui::Context, options: LoadOptions) {
         let origin = Origin::Path(self.path.clone());
-        self.loading = Some(Loading::start(
-            ctx,
-            WorkMode::AsNeeded,
-            origin,
-            options,
-            KeptStates::default(),
-        ));
+        self.loading =
+            Some(Loading::start(ctx, WorkMode::AsNeeded, origin, options, KeptStates::default()));
     }
 
     /// Receives the new version. A selection at the end moves to the new end.
@@ -122,13 +117,7 @@ impl FollowedFile {
             Ok(Ok((document, _))) => {
                 self.problem = None;
                 match moved(shown, &document) {
-                    Some(conversation) => self.read(
-                        ctx,
-                        LoadOptions {
-                            conversation,
-                            ..options
-                        },
-                    ),
+                    Some(conversation) => self.read(ctx, LoadOptions { conversation, ..options }),
                     None => self.next = Some(NewVersion::new(document, shown, at)),
                 }
             }
@@ -169,10 +158,7 @@ impl FollowedFile {
 fn moved(shown: &Document, read: &Document) -> Option<usize> {
     let known = shown.loaded.conversations.get(shown.conversation)?;
     let now = &read.loaded.conversations;
-    if now
-        .get(read.conversation)
-        .is_some_and(|read| read.is_same(known))
-    {
+    if now.get(read.conversation).is_some_and(|read| read.is_same(known)) {
         return None;
     }
     let number = now.iter().position(|c| c.is_same(known));
@@ -185,11 +171,7 @@ impl NewVersion {
         derived.clear(&document);
         let document = document.following(shown);
         let (last, n_messages) = (document.last_call(), document.n_messages());
-        let call = if at.call >= shown.last_call() {
-            last
-        } else {
-            at.call.min(last)
-        };
+        let call = if at.call >= shown.last_call() { last } else { at.call.min(last) };
         let is_there = |message: &usize| *message < n_messages;
         let selection = Selection {
             call,
@@ -201,12 +183,7 @@ impl NewVersion {
             written: None,
             ..*at
         };
-        Self {
-            document: Arc::new(document),
-            derived,
-            selection,
-            replayed: None,
-        }
+        Self { document: Arc::new(document), derived, selection, replayed: None }
     }
 }
 
@@ -229,12 +206,7 @@ impl Watch {
                 }
             }
         };
-        Self {
-            has_changed,
-            is_gone,
-            is_over,
-            _thread: task::start("watch", ctx, look),
-        }
+        Self { has_changed, is_gone, is_over, _thread: task::start("watch", ctx, look) }
     }
 }
 

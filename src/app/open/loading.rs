@@ -53,14 +53,7 @@ impl Loading {
             WorkMode::AsNeeded => task::start_awaited("load", ctx, work),
             WorkMode::InFrame => task::run_now(work),
         };
-        Self {
-            name,
-            origin: source,
-            conversation,
-            since: Instant::now(),
-            progress,
-            work,
-        }
+        Self { name, origin: source, conversation, since: Instant::now(), progress, work }
     }
 
     /// Returns whether this loads a conversation of a source.
@@ -75,10 +68,7 @@ impl Loading {
 
     /// Returns the progress.
     pub(in crate::app) fn stage(&self) -> Stage {
-        Stage {
-            phase: self.progress.phase(),
-            share: self.progress.share(),
-        }
+        Stage { phase: self.progress.phase(), share: self.progress.share() }
     }
 
     /// Asks the thread to stop soon.
@@ -139,11 +129,7 @@ fn open(
         Some(opened) => {
             opened.check(bytes)?;
             let workspace = Workspace::parse(&opened.text).map_err(LoadError)?;
-            Reopened {
-                workspace: Some(Ok(workspace)),
-                is_opened: true,
-                ..Reopened::default()
-            }
+            Reopened { workspace: Some(Ok(workspace)), is_opened: true, ..Reopened::default() }
         }
         None => reopened(&origin, bytes, options.conversation, kept),
     };
@@ -169,19 +155,14 @@ fn reopened(
         Ok(text) => text.map(|text| Workspace::parse(&text)),
         Err(error) => Some(Err(error.to_string())),
     };
-    Reopened {
-        continues_visit,
-        workspace,
-        is_opened: false,
-    }
+    Reopened { continues_visit, workspace, is_opened: false }
 }
 
 fn name(origin: &Origin) -> String {
     match origin {
-        Origin::Path(path) => path.file_name().map_or_else(
-            || path.display().to_string(),
-            |n| n.to_string_lossy().into_owned(),
-        ),
+        Origin::Path(path) => path
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned()),
         Origin::Example(name) => (*name).to_owned(),
         Origin::Pasted(_) => paste::NAME.to_owned(),
     }

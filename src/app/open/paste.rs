@@ -54,9 +54,7 @@ impl ClipboardRequest {
     pub(in crate::app) fn new(ctx: &Context) -> Self {
         ctx.send_viewport_cmd(ViewportCommand::RequestPaste);
         ctx.request_repaint();
-        Self {
-            frames_left: FRAMES,
-        }
+        Self { frames_left: FRAMES }
     }
 
     /// Returns the request one frame later; `None` after the last frame of waiting.
@@ -89,11 +87,7 @@ impl PasteKeys {
     fn note(&mut self, event: &Event) -> bool {
         match event {
             Event::Paste(_) => self.has_text = true,
-            Event::Key {
-                key: Key::V,
-                pressed: true,
-                ..
-            } => self.is_down = true,
+            Event::Key { key: Key::V, pressed: true, .. } => self.is_down = true,
             Event::Key { key: Key::V, .. } => {
                 let before = std::mem::take(self);
                 return !before.is_down && !before.has_text;

@@ -24,9 +24,7 @@ pub(super) fn progress(ui: &mut Ui, loading: &Loading, commands: &mut Commands) 
         Phase::Reading => "Reading",
         Phase::Counting => "Counting tokens in",
     };
-    let share = stage
-        .share
-        .map_or_else(String::new, |s| format!(" {}", wording::percent(s)));
+    let share = stage.share.map_or_else(String::new, |s| format!(" {}", wording::percent(s)));
     let time = match loading.seconds() {
         ..LONG => String::new(),
         seconds => format!(" · {}", wording::count(seconds as usize, "second")),
@@ -90,9 +88,7 @@ fn is_still(ui: &Ui, stage: Stage) -> bool {
     let id = Id::unique("progress seen");
     let now = ui.input(|i| i.time);
     let seen: Option<(Option<Share>, f64)> = ui.data(|data| data.get_temp(id));
-    let since = seen
-        .filter(|(share, _)| *share == stage.share)
-        .map_or(now, |(_, since)| since);
+    let since = seen.filter(|(share, _)| *share == stage.share).map_or(now, |(_, since)| since);
     ui.data_mut(|data| data.insert_temp(id, (stage.share, since)));
     stage.share.is_none() || now - since > STILL
 }

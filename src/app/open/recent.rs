@@ -7,11 +7,7 @@ use std::path::Path;
 pub(in crate::app) fn recent_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = safe_text::one_line(&name.to_string_lossy(), 80);
-    if is_folder(path) {
-        format!("{name}/")
-    } else {
-        name
-    }
+    if is_folder(path) { format!("{name}/") } else { name }
 }
 
 /// Returns whether a recent path is that of a folder: it ends in a separator.

@@ -37,31 +37,25 @@ const WIDTH: f32 = 560.0;
 
 /// Shows the start screen.
 pub(in crate::app) fn show(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
-    CentralPanel::no_frame()
-        .frame(UiFrame::new().fill(palette(ui).background))
-        .show(ui, |ui| {
-            if input.is_replaying {
-                ui.centered_and_justified(|ui| ui.label(weak(ui, "Replaying…")));
-                return;
-            }
-            let side = ((ui.available_width() - WIDTH) / 2.0).max(space::L);
-            let top = (ui.available_height() * 0.12).max(space::L);
-            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                let rect = ui
-                    .max_rect()
-                    .shrink2(egui::vec2(side, 0.0))
-                    .with_min_y(ui.max_rect().top() + top);
-                ui.scope_builder(
-                    UiBuilder::new()
-                        .max_rect(rect)
-                        .layout(Layout::top_down(Align::Min)),
-                    |ui| {
-                        ui.set_width(rect.width());
-                        content(ui, input, commands);
-                    },
-                );
-            });
+    CentralPanel::no_frame().frame(UiFrame::new().fill(palette(ui).background)).show(ui, |ui| {
+        if input.is_replaying {
+            ui.centered_and_justified(|ui| ui.label(weak(ui, "Replaying…")));
+            return;
+        }
+        let side = ((ui.available_width() - WIDTH) / 2.0).max(space::L);
+        let top = (ui.available_height() * 0.12).max(space::L);
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            let rect =
+                ui.max_rect().shrink2(egui::vec2(side, 0.0)).with_min_y(ui.max_rect().top() + top);
+            ui.scope_builder(
+                UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min)),
+                |ui| {
+                    ui.set_width(rect.width());
+                    content(ui, input, commands);
+                },
+            );
         });
+    });
 }
 
 fn content(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
@@ -79,20 +73,13 @@ fn content(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     recent(ui, input, commands);
     examples(ui, commands);
     ui.add_space(space::L);
-    ui.label(weak(
-        ui,
-        "All data stays on this machine. Files are never changed.",
-    ));
+    ui.label(weak(ui, "All data stays on this machine. Files are never changed."));
 }
 
 fn drop_area(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
     let is_over = ui.input(|i| !i.raw.hovered_files.is_empty());
     let palette = palette(ui);
-    let stroke = if is_over {
-        Stroke::new(2.0, palette.accent)
-    } else {
-        palette.line()
-    };
+    let stroke = if is_over { Stroke::new(2.0, palette.accent) } else { palette.line() };
     let area = UiFrame::new()
         .fill(palette.panel)
         .stroke(stroke)
@@ -143,8 +130,7 @@ fn other_ways(ui: &mut Ui, commands: &mut Commands) {
     });
     if (row.inner - width).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, row.inner));
-        ui.ctx()
-            .request_discard("the width of the buttons is known only after layout");
+        ui.ctx().request_discard("the width of the buttons is known only after layout");
     }
 }
 
@@ -177,9 +163,7 @@ fn path_field(ui: &mut Ui, input: &WelcomeInput<'_>, commands: &mut Commands) {
                 .id(path_id())
                 .hint_text("/home/me/session.jsonl")
                 .desired_width(ui.available_width() - 16.0);
-            let response = ui
-                .add(edit.margin(Margin::symmetric(8, 6)))
-                .labelled_by(label.id);
+            let response = ui.add(edit.margin(Margin::symmetric(8, 6))).labelled_by(label.id);
             let is_entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
             if is_entered || input.focuses_path {
                 // If the path is wrong, typing goes on.

@@ -41,12 +41,7 @@ fn paint(painter: &Painter, drawing: &Drawing, palette: &Palette) {
 
 fn draw(painter: &Painter, shape: &Shape, palette: &Palette) {
     match shape {
-        Shape::Line {
-            points,
-            ink,
-            width,
-            dashes,
-        } => {
+        Shape::Line { points, ink, width, dashes } => {
             let stroke = Stroke::new(*width, color(palette, *ink));
             let points: Vec<Pos2> = points.iter().copied().map(at).collect();
             if dashes.is_empty() {
@@ -59,23 +54,13 @@ fn draw(painter: &Painter, shape: &Shape, palette: &Palette) {
                 ));
             }
         }
-        Shape::Strokes {
-            strokes,
-            ink,
-            width,
-        } => {
+        Shape::Strokes { strokes, ink, width } => {
             let stroke = Stroke::new(*width, color(palette, *ink));
             for [from, to] in strokes {
                 painter.line_segment([at(*from), at(*to)], stroke);
             }
         }
-        Shape::Text {
-            at: place,
-            text,
-            ink,
-            anchor,
-            size,
-        } => {
+        Shape::Text { at: place, text, ink, anchor, size } => {
             let align = match anchor {
                 Anchor::Start => Align2::LEFT_CENTER,
                 Anchor::Middle => Align2::CENTER_CENTER,

@@ -48,10 +48,7 @@ impl OffscreenWindow {
     /// Runs one frame. Advances time by 0.1 s, so that animations end.
     pub fn frame(&mut self, events: Vec<Event>, ui: &mut dyn FnMut(&mut Ui)) {
         let mut input = RawInput {
-            screen_rect: Some(Rect::from_min_size(
-                Pos2::ZERO,
-                self.size / self.ctx.zoom_factor(),
-            )),
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, self.size / self.ctx.zoom_factor())),
             time: Some(self.seconds),
             focused: true,
             events,
@@ -69,8 +66,7 @@ impl OffscreenWindow {
     /// Returns the triangles of the last frame; empty before the first.
     pub fn meshes(&self) -> Vec<ClippedPrimitive> {
         let shapes = |output: &FullOutput| {
-            self.ctx
-                .tessellate(output.shapes.clone(), output.pixels_per_point)
+            self.ctx.tessellate(output.shapes.clone(), output.pixels_per_point)
         };
         self.last.as_ref().map(shapes).unwrap_or_default()
     }
@@ -83,8 +79,7 @@ impl OffscreenWindow {
         let meshes = self.meshes();
         let background = self.ctx.global_style().visuals.panel_fill;
         let size = self.size * self.pixels_per_point / output.pixels_per_point;
-        self.rasterizer
-            .paint(&meshes, size, output.pixels_per_point, background)
+        self.rasterizer.paint(&meshes, size, output.pixels_per_point, background)
     }
 }
 
@@ -127,8 +122,7 @@ mod tests {
 
     fn sample(ui: &mut Ui) {
         let palette = theme::palette(ui);
-        ui.painter()
-            .rect_filled(ui.max_rect(), 0.0, palette.background);
+        ui.painter().rect_filled(ui.max_rect(), 0.0, palette.background);
         ui.label("Peak 126k");
     }
 
@@ -145,9 +139,6 @@ mod tests {
         let image = render_to_image(Vec2::new(120.0, 40.0), 1.0, Theme::Light, 2, &mut sample);
         let background = theme::of(false).background.to_array();
         let inked = image.pixels().filter(|pixel| pixel.0 != background).count();
-        assert!(
-            (40..2000).contains(&inked),
-            "{inked} pixels differ from the background"
-        );
+        assert!((40..2000).contains(&inked), "{inked} pixels differ from the background");
     }
 }

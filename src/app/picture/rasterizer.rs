@@ -56,11 +56,7 @@ impl Rasterizer {
         let [width, height] =
             [size.x, size.y].map(|side| (side * pixels_per_point).round().max(1.0) as u32);
         let mut canvas = Canvas::new(width, height, background);
-        for ClippedPrimitive {
-            clip_rect,
-            primitive,
-        } in primitives
-        {
+        for ClippedPrimitive { clip_rect, primitive } in primitives {
             let Primitive::Mesh(mesh) = primitive else {
                 continue;
             };
@@ -85,10 +81,9 @@ fn patch(target: &mut ColorImage, [x, y]: [usize; 2], source: &ColorImage) {
     for row in 0..height {
         let to = (y + row) * stride + x;
         let from = row * width;
-        if let (Some(to), Some(from)) = (
-            target.pixels.get_mut(to..to + width),
-            source.pixels.get(from..from + width),
-        ) {
+        if let (Some(to), Some(from)) =
+            (target.pixels.get_mut(to..to + width), source.pixels.get(from..from + width))
+        {
             to.copy_from_slice(from);
         }
     }
@@ -107,12 +102,7 @@ impl Canvas {
     fn new(width: u32, height: u32, background: Color32) -> Self {
         let pixels = vec![background.to_array(); width as usize * height as usize];
         let (width, height) = (i64::from(width), i64::from(height));
-        Self {
-            pixels,
-            width,
-            height,
-            clip: [0, 0, width, height],
-        }
+        Self { pixels, width, height, clip: [0, 0, width, height] }
     }
 
     fn clip_to(&mut self, rect: Rect) {
@@ -148,13 +138,7 @@ impl Canvas {
         let shade = Shade::new(&corners, area, texture);
         let sides = [(at[1], at[2]), (at[2], at[0]), (at[0], at[1])];
         // Pixels exactly on an edge belong to the triangle whose top or left edge it is.
-        let bias = sides.map(|(a, b)| {
-            if b.1 < a.1 || (b.1 == a.1 && b.0 > a.0) {
-                0
-            } else {
-                -1
-            }
-        });
+        let bias = sides.map(|(a, b)| if b.1 < a.1 || (b.1 == a.1 && b.0 > a.0) { 0 } else { -1 });
         let step_x = sides.map(|(a, b)| (a.1 - b.1) << FRACTION);
         let center = |i: i64| (i << FRACTION) + (1 << (FRACTION - 1));
         for y in top..bottom {
@@ -219,13 +203,7 @@ impl<'a> Shade<'a> {
             && corners[0].color == corners[1].color
             && corners[1].color == corners[2].color;
         let flat = is_flat.then(|| multiply(colors[0], texture.sample(uvs[0])));
-        Self {
-            texture,
-            colors,
-            uvs,
-            per_area: 1.0 / area as f32,
-            flat,
-        }
+        Self { texture, colors, uvs, per_area: 1.0 / area as f32, flat }
     }
 
     /// Returns the color at a pixel if it is not constant. `weights` are the edge functions opposite each corner.
@@ -270,12 +248,7 @@ impl Texture {
         let [width, height] = self.image.size;
         let clamp = |v: f32, side: usize| (v.max(0.0) as usize).min(side.saturating_sub(1));
         let at = clamp(y, height) * width + clamp(x, width);
-        let color = self
-            .image
-            .pixels
-            .get(at)
-            .copied()
-            .unwrap_or(Color32::TRANSPARENT);
+        let color = self.image.pixels.get(at).copied().unwrap_or(Color32::TRANSPARENT);
         color.to_array().map(|c| f32::from(c) / 255.0)
     }
 }

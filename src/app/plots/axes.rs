@@ -72,10 +72,7 @@ fn round_values_between((from, to): (f64, f64), least: f64, values: AxisValues) 
         step_size = step_size.max(1.0).round();
     }
     let (start, end) = ((from / step_size).ceil(), (to / step_size).floor());
-    let mark = |nth: i64| GridMark {
-        value: nth as f64 * step_size,
-        step_size,
-    };
+    let mark = |nth: i64| GridMark { value: nth as f64 * step_size, step_size };
     (start as i64..=end as i64).take(1000).map(mark).collect()
 }
 

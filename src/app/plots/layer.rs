@@ -13,10 +13,7 @@ pub struct Layer<F> {
 impl<F: Fn(&Ui, &PlotTransform, &mut Vec<Shape>)> Layer<F> {
     /// Creates a layer with a name that is unique in its plot.
     pub fn new(name: &str, draw: F) -> Self {
-        Self {
-            base: PlotItemBase::new(name.to_owned()),
-            draw,
-        }
+        Self { base: PlotItemBase::new(name.to_owned()), draw }
     }
 }
 

@@ -43,13 +43,10 @@ pub(super) fn draw<'a>(
     shapes: &mut Vec<Shape>,
 ) {
     let font = theme::small_strong().resolve(ui.style());
-    let layout = |name: &str, color| {
-        ui.painter()
-            .layout_no_wrap(name.to_owned(), font.clone(), color)
-    };
-    let named: Vec<(Pos2, Arc<Galley>, Color32)> = named
-        .map(|(at, name, color)| (at, layout(name, color), color))
-        .collect();
+    let layout =
+        |name: &str, color| ui.painter().layout_no_wrap(name.to_owned(), font.clone(), color);
+    let named: Vec<(Pos2, Arc<Galley>, Color32)> =
+        named.map(|(at, name, color)| (at, layout(name, color), color)).collect();
     let points: Vec<Pos2> = named.iter().map(|(at, ..)| *at).collect();
     let sizes: Vec<Vec2> = named.iter().map(|(_, galley, _)| galley.size()).collect();
     let places = places(&points, &sizes, bounds, obstacles);
@@ -113,14 +110,8 @@ mod tests {
     use super::*;
     use egui::pos2;
 
-    const NOTHING: Obstacles<'static> = Obstacles {
-        points: &[],
-        texts: &[],
-    };
-    const BOUNDS: Rect = Rect {
-        min: pos2(0.0, 0.0),
-        max: pos2(300.0, 100.0),
-    };
+    const NOTHING: Obstacles<'static> = Obstacles { points: &[], texts: &[] };
+    const BOUNDS: Rect = Rect { min: pos2(0.0, 0.0), max: pos2(300.0, 100.0) };
 
     #[test]
     fn names_of_close_points_cover_neither_each_other_nor_a_point() {
@@ -139,33 +130,17 @@ mod tests {
     fn a_name_is_left_of_its_point_if_it_does_not_fit_right_of_it_and_omitted_if_it_fits_nowhere() {
         let placed = places(&[pos2(280.0, 50.0)], &[vec2(60.0, 12.0)], BOUNDS, &NOTHING);
         assert!(placed[0].is_some_and(|rect| rect.right() < 280.0));
-        assert_eq!(
-            places(&[pos2(150.0, 50.0)], &[vec2(400.0, 12.0)], BOUNDS, &NOTHING),
-            [None]
-        );
+        assert_eq!(places(&[pos2(150.0, 50.0)], &[vec2(400.0, 12.0)], BOUNDS, &NOTHING), [None]);
     }
 
     #[test]
     fn a_name_is_placed_farther_away_rather_than_over_points_or_texts() {
         let crowd: Vec<Pos2> = (0..40)
-            .map(|nth| {
-                pos2(
-                    90.0 + (nth % 10) as f32 * 9.0,
-                    38.0 + (nth / 10) as f32 * 6.0,
-                )
-            })
+            .map(|nth| pos2(90.0 + (nth % 10) as f32 * 9.0, 38.0 + (nth / 10) as f32 * 6.0))
             .collect();
         let text = Rect::from_min_max(pos2(0.0, 0.0), pos2(120.0, 30.0));
-        let obstacles = Obstacles {
-            points: &crowd,
-            texts: &[text],
-        };
-        let placed = places(
-            &[pos2(130.0, 47.0)],
-            &[vec2(60.0, 12.0)],
-            BOUNDS,
-            &obstacles,
-        );
+        let obstacles = Obstacles { points: &crowd, texts: &[text] };
+        let placed = places(&[pos2(130.0, 47.0)], &[vec2(60.0, 12.0)], BOUNDS, &obstacles);
         let place = placed[0].expect("the name fits");
         assert!(!crowd.iter().any(|at| place.contains(*at)), "{place:?}");
         assert!(!place.intersects(text), "{place:?}");

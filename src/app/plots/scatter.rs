@@ -94,11 +94,7 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
     let shown = ui.scope(|ui| show(ui, input));
     let name = || WidgetInfo::labeled(Role::Canvas, true, "settings that were tried");
     shown.response.widget_info(name);
-    let PlotResponse {
-        response,
-        transform,
-        ..
-    } = shown.inner;
+    let PlotResponse { response, transform, .. } = shown.inner;
     let positions = positions(input.dots, &transform);
     let cursor = response.hover_pos();
     let hovered = cursor.and_then(|at| nearest(at, input.dots, &positions));
@@ -110,11 +106,7 @@ pub fn scatter(ui: &mut Ui, input: &ScatterInput<'_>) -> ScatterResponse {
     if hovered.is_some() {
         ui.ctx().set_cursor_icon(CursorIcon::PointingHand);
     }
-    ScatterResponse {
-        clicked: hovered.filter(|_| response.clicked()),
-        hovered,
-        response,
-    }
+    ScatterResponse { clicked: hovered.filter(|_| response.clicked()), hovered, response }
 }
 
 fn show(ui: &mut Ui, input: &ScatterInput<'_>) -> PlotResponse<()> {
@@ -162,9 +154,7 @@ fn bounds(input: &ScatterInput<'_>) -> PlotBounds {
     }
     let ([left, _], [right, top]) = (all.min(), all.max());
     let margin = ((right - left) * 0.06).max(right.abs() * 0.01).max(1e-9);
-    let top = top
-        .max(input.level.map_or(0.0, |level| level.value))
-        .max(4.0);
+    let top = top.max(input.level.map_or(0.0, |level| level.value)).max(4.0);
     PlotBounds::from_min_max([left - margin, -0.04 * top], [right + margin, top * 1.08])
 }
 
@@ -187,10 +177,7 @@ fn draw(ui: &Ui, input: &ScatterInput<'_>, transform: &PlotTransform, shapes: &m
     if let Some(level) = input.level {
         texts.push(draw_level_name(ui, level, transform, &positions, shapes));
     }
-    let obstacles = Obstacles {
-        points: &positions,
-        texts: &texts,
-    };
+    let obstacles = Obstacles { points: &positions, texts: &texts };
     let named = input.named.iter().map(|mark| {
         let at = transform.position_from_point(&PlotPoint::from(mark.at));
         (at, mark.name.as_str(), mark.color)
@@ -207,10 +194,7 @@ fn draw_level_name(
     dots: &[Pos2],
     shapes: &mut Vec<Shape>,
 ) -> Rect {
-    let (frame, y) = (
-        transform.frame(),
-        transform.position_from_point_y(level.value),
-    );
+    let (frame, y) = (transform.frame(), transform.position_from_point_y(level.value));
     let font = TextStyle::Small.resolve(ui.style());
     let weak = palette(ui).weak;
     let name = level.name.to_owned();
@@ -220,11 +204,7 @@ fn draw_level_name(
     let [left, right] = [frame.left() + 2.0, frame.right() - size.x];
     let mut place = corner(right, y - size.y);
     let covered = |place: &Rect| dots.iter().filter(|at| place.contains(**at)).count();
-    for other in [
-        corner(right, y + 1.0),
-        corner(left, y - size.y),
-        corner(left, y + 1.0),
-    ] {
+    for other in [corner(right, y + 1.0), corner(left, y - size.y), corner(left, y + 1.0)] {
         if frame.contains_rect(other) && covered(&other) < covered(&place) {
             place = other;
         }
@@ -266,12 +246,7 @@ fn draw_dots(palette: &Palette, dots: &[Dot], positions: &[Pos2], shapes: &mut V
 pub fn marker(at: Pos2, radius: f32, shape: usize, fill: Color32, stroke: Stroke) -> Shape {
     let (corners, turn) = match shape % 6 {
         0 => {
-            return Shape::Circle(CircleShape {
-                center: at,
-                radius,
-                fill,
-                stroke,
-            });
+            return Shape::Circle(CircleShape { center: at, radius, fill, stroke });
         }
         1 => (4, 45.0_f32),
         2 => (4, 0.0),
@@ -292,8 +267,7 @@ fn nearest(pointer: Pos2, dots: &[Dot], positions: &[Pos2]) -> Option<usize> {
         let distance = at.distance(pointer);
         (distance <= NEAR).then_some((dots[idx].is_out, distance, idx))
     });
-    near.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
-        .map(|(.., idx)| idx)
+    near.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(.., idx)| idx)
 }
 
 #[cfg(test)]
@@ -301,23 +275,12 @@ mod tests {
     use super::*;
 
     fn dot(at: [f64; 2], is_out: bool) -> Dot {
-        Dot {
-            at,
-            fill: Color32::WHITE,
-            edge: Color32::WHITE,
-            shape: 0,
-            is_out,
-            is_front: false,
-        }
+        Dot { at, fill: Color32::WHITE, edge: Color32::WHITE, shape: 0, is_out, is_front: false }
     }
 
     #[test]
     fn excluded_points_do_not_extend_the_axes() {
-        let dots = [
-            dot([4.0, 10.0], false),
-            dot([6.0, 0.0], false),
-            dot([900.0, 800.0], true),
-        ];
+        let dots = [dot([4.0, 10.0], false), dot([6.0, 0.0], false), dot([900.0, 800.0], true)];
         let found = bounds(&ScatterInput {
             dots: &dots,
             front: &[],

@@ -27,11 +27,8 @@ pub fn show(ui: &mut Ui, report: &ReportExport, commands: &mut Commands) {
             chart_fields(ui, &mut draft);
         }
         line(ui, "write to", |ui, label| {
-            let field = PathField {
-                id: "report path",
-                label,
-                hint: "/home/me/session-report.html",
-            };
+            let field =
+                PathField { id: "report path", label, hint: "/home/me/session-report.html" };
             if field.show(ui, &mut draft.output) {
                 commands.push(ReportCommand::Browse);
             }
@@ -74,10 +71,7 @@ fn report_fields(ui: &mut Ui, draft: &mut ReportDraft) {
 }
 
 fn chart_fields(ui: &mut Ui, draft: &mut ReportDraft) {
-    ui.label(weak(
-        ui,
-        "Fill of the context window at every call, for all lanes.",
-    ));
+    ui.label(weak(ui, "Fill of the context window at every call, for all lanes."));
     ui.add_space(space::S);
     line(ui, "as", |ui, _| {
         ui.spacing_mut().item_spacing.x = space::L;

@@ -30,10 +30,7 @@ impl App {
     /// Receives the path chosen in the system's dialog.
     pub(in crate::app) fn report_path_chosen(&mut self, output: String) {
         if let (Some(report), Some(document)) = (&mut self.session.report, &self.session.document) {
-            let draft = ReportDraft {
-                output,
-                ..report.draft.clone()
-            };
+            let draft = ReportDraft { output, ..report.draft.clone() };
             report.edit(document, draft);
         }
     }

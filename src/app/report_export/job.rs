@@ -117,9 +117,7 @@ impl ReportExport {
         } else if draft.format != self.draft.format {
             draft.output = if draft.is_output_chosen {
                 let path = Path::new(draft.output.trim());
-                path.with_extension(draft.format.extension())
-                    .display()
-                    .to_string()
+                path.with_extension(draft.format.extension()).display().to_string()
             } else {
                 default_output(document, draft.format)
             };
@@ -162,11 +160,7 @@ impl ReportExport {
 }
 
 fn default_output(document: &Document, format: ReportFormat) -> String {
-    let name = if format.is_report() {
-        "report"
-    } else {
-        "curve"
-    };
+    let name = if format.is_report() { "report" } else { "curve" };
     let source = document.origin.beside();
     let path =
         source.and_then(|source| exec::default_path_beside(source, name, format.extension()));
@@ -182,19 +176,10 @@ fn write(
     let output = PathBuf::from(draft.output.trim());
     exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
-    let warnings: Vec<String> = document
-        .loaded
-        .warnings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let warnings: Vec<String> = document.loaded.warnings.iter().map(ToString::to_string).collect();
     let subject = Subject {
         case: &runs.case,
-        warnings: if draft.format.is_report() {
-            &warnings
-        } else {
-            &[]
-        },
+        warnings: if draft.format.is_report() { &warnings } else { &[] },
         format: document.format_label(),
         output_reserve: reserve,
         lanes: &lanes,
@@ -225,9 +210,7 @@ fn write(
 fn lanes(runs: &Runs) -> (Tokens, Vec<Played>) {
     let named = runs.lanes.iter().zip(runs.config.lane_names());
     let named = named.filter(|(lane, _)| lane.policy.name != NONE);
-    let mut policies: Vec<Played> = named
-        .map(|(lane, name)| played(runs, lane, &name))
-        .collect();
+    let mut policies: Vec<Played> = named.map(|(lane, name)| played(runs, lane, &name)).collect();
     let none = none(runs);
     let reserve = none.output_reserve;
     let actual = Played {

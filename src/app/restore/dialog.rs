@@ -64,13 +64,7 @@ fn form(ui: &mut Ui, restoring: &Restoring, commands: &mut Commands) {
     ui.add_space(space::S);
     let mut draft = restoring.draft.clone();
     ui.add_enabled_ui(!restoring.is_busy(), |ui| {
-        for Field {
-            path,
-            id,
-            label,
-            hint,
-        } in FIELDS
-        {
+        for Field { path, id, label, hint } in FIELDS {
             widgets::labelled(ui, label, LABEL, space::M, |ui, label| {
                 let field = PathField { id, label, hint };
                 if field.show(ui, path.of_mut(&mut draft)) {

@@ -76,14 +76,8 @@ impl Restoring {
             Some(Origin::Path(path)) => path.display().to_string(),
             _ => String::new(),
         };
-        let draft = RestoreDraft {
-            managed,
-            ..RestoreDraft::default()
-        };
-        Self {
-            draft,
-            ..Self::default()
-        }
+        let draft = RestoreDraft { managed, ..RestoreDraft::default() };
+        Self { draft, ..Self::default() }
     }
 
     /// Changes the paths. The earlier error belongs to other paths.

@@ -55,12 +55,8 @@ fn list(ui: &mut Ui, logs: &RunLogs, has_document: bool, command: &mut Option<Ru
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let height = HEIGHT
-        .min(ui.ctx().content_rect().height() - 260.0)
-        .max(ROW);
-    let area = ScrollArea::vertical()
-        .max_height(height)
-        .auto_shrink([false, true]);
+    let height = HEIGHT.min(ui.ctx().content_rect().height() - 260.0).max(ROW);
+    let area = ScrollArea::vertical().max_height(height).auto_shrink([false, true]);
     area.show_rows(ui, ROW, logs.all.len(), |ui, rows| {
         for idx in rows {
             row(ui, logs, idx, has_document, command);
@@ -87,10 +83,7 @@ fn row(
             ui.label(RichText::new("Delete it?").color(palette(ui).warn));
         } else {
             let delete = widgets::secondary_button(ui, "Delete…", "");
-            if delete
-                .accessible_name(format!("Delete the log of {name}"))
-                .clicked()
-            {
+            if delete.accessible_name(format!("Delete the log of {name}")).clicked() {
                 *command = Some(RunLogsCommand::ConfirmDeletion(Some(Deletion::One(idx))));
             }
             let is_usable = has_document && log.model.is_some();

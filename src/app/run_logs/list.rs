@@ -46,12 +46,7 @@ pub enum RunLogsCommand {
 impl RunLogs {
     /// Lists the logs in a folder.
     pub fn new(folder: Option<PathBuf>) -> Self {
-        let mut logs = Self {
-            folder,
-            all: Vec::new(),
-            deletion: None,
-            opening: None,
-        };
+        let mut logs = Self { folder, all: Vec::new(), deletion: None, opening: None };
         logs.refresh();
         logs
     }
@@ -95,12 +90,9 @@ impl RunLogs {
     pub fn remove(&mut self) -> Result<usize, String> {
         let deletion: Vec<PathBuf> = match self.deletion {
             None => Vec::new(),
-            Some(Deletion::One(idx)) => self
-                .all
-                .get(idx)
-                .map(|log| log.path.clone())
-                .into_iter()
-                .collect(),
+            Some(Deletion::One(idx)) => {
+                self.all.get(idx).map(|log| log.path.clone()).into_iter().collect()
+            }
             Some(Deletion::All) => self.all.iter().map(|log| log.path.clone()).collect(),
         };
         let removed = deletion.iter().try_for_each(|path| exec::remove_log(path));
@@ -119,15 +111,9 @@ pub fn session_of(path: &Path) -> String {
         23 => c == 'Z',
         _ => c.is_ascii_digit(),
     };
-    let n_time_chars = name
-        .char_indices()
-        .take_while(|(at, c)| *at < 25 && is_time((*at, *c)))
-        .count();
-    if n_time_chars == 25 {
-        name[25..].to_owned()
-    } else {
-        name.into_owned()
-    }
+    let n_time_chars =
+        name.char_indices().take_while(|(at, c)| *at < 25 && is_time((*at, *c))).count();
+    if n_time_chars == 25 { name[25..].to_owned() } else { name.into_owned() }
 }
 
 #[cfg(test)]
@@ -152,26 +138,17 @@ mod tests {
         assert_eq!(logs.remove(), Ok(0));
         logs.deletion = Some(Deletion::One(1));
         assert_eq!(logs.remove(), Ok(1));
-        assert_eq!(
-            (names(&logs), logs.deletion),
-            (vec!["3".to_owned(), "1".to_owned()], None)
-        );
+        assert_eq!((names(&logs), logs.deletion), (vec!["3".to_owned(), "1".to_owned()], None));
         logs.deletion = Some(Deletion::All);
         assert_eq!(logs.remove(), Ok(2));
-        assert!(
-            folder.path().join("notes.txt").exists(),
-            "a file that is not a log stays"
-        );
+        assert!(folder.path().join("notes.txt").exists(), "a file that is not a log stays");
         assert_eq!(RunLogs::new(None).all, []);
     }
 
     #[test]
     fn a_log_is_named_after_its_session() {
         let name = |name: &str| session_of(Path::new(name));
-        assert_eq!(
-            name("a/2026-11-22T08-01-27.123Z-my-session.json.jsonl"),
-            "my-session.json"
-        );
+        assert_eq!(name("a/2026-11-22T08-01-27.123Z-my-session.json.jsonl"), "my-session.json");
         assert_eq!(name("2026-mine.jsonl"), "2026-mine");
         assert_eq!(name(""), "");
     }

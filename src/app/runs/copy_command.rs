@@ -24,11 +24,7 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
     for (lane, name) in runs.lanes.iter().zip(runs.config.lane_names()) {
         let name = name.replace(' ', "-");
         let policy = policies.command_line_name(&lane.policy.name);
-        let at = if name == lane.policy.name {
-            String::new()
-        } else {
-            format!("@{name}")
-        };
+        let at = if name == lane.policy.name { String::new() } else { format!("@{name}") };
         let _ = write!(line, " --policy {}", quoted(&format!("{policy}{at}")));
         for (knob, value) in changed(lane) {
             if reserve.is_some() && is_reserve(lane, knob) {
@@ -36,11 +32,7 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
             }
             let mut all = runs.lanes.iter().filter_map(|l| l.knobs.get(knob));
             let is_shared = all.all(|other| other == value);
-            let scope = if is_shared {
-                String::new()
-            } else {
-                format!("{name}.")
-            };
+            let scope = if is_shared { String::new() } else { format!("{name}.") };
             set.insert(format!("{scope}{knob}={value}"));
         }
     }
@@ -58,11 +50,7 @@ pub(in crate::app) fn command(document: &Document, runs: &Runs, policies: &Polic
     }
     for error in &runs.config.errors {
         let text = known_error(&error.text).map_or(&*error.text, |known| &known.name);
-        let _ = write!(
-            line,
-            " --error {}",
-            quoted(&format!("{}={text}", error.call + 1))
-        );
+        let _ = write!(line, " --error {}", quoted(&format!("{}={text}", error.call + 1)));
     }
     for mark in Mark::ALL {
         let messages = mark.list(&runs.config.manual_edits);
@@ -94,10 +82,7 @@ fn is_reserve(lane: &LaneRun, name: &str) -> bool {
 /// Returns the changed settings.
 fn changed(lane: &LaneRun) -> Vec<(&str, f64)> {
     let defaults = lane.policy.defaults();
-    lane.knobs
-        .iter()
-        .filter(|(name, value)| defaults.get(name) != Some(*value))
-        .collect()
+    lane.knobs.iter().filter(|(name, value)| defaults.get(name) != Some(*value)).collect()
 }
 
 /// Returns the path of the session file as a word of the command.

@@ -39,22 +39,15 @@ impl OwnCount {
         let mut by_count: Vec<u32> = (0..samples.len() as u32).collect();
         by_count.sort_by_key(count);
         by_count.dedup_by_key(|call| count(call));
-        Self {
-            by_count,
-            ranges: ranges(samples),
-        }
+        Self { by_count, ranges: ranges(samples) }
     }
 
     /// Returns the sample with the nearest count; the earlier one wins a tie.
     pub fn nearest<'s>(&self, samples: &'s [Sample], counted: Tokens) -> Option<&'s Sample> {
         let of = |call: &u32| &samples[*call as usize];
-        let above = self
-            .by_count
-            .partition_point(|call| of(call).metered < counted);
+        let above = self.by_count.partition_point(|call| of(call).metered < counted);
         let nearest = self.by_count[above.saturating_sub(1)..].iter().take(2);
-        nearest
-            .map(of)
-            .min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.call))
+        nearest.map(of).min_by_key(|s| (s.metered.0.abs_diff(counted.0), s.call))
     }
 
     /// Returns the scale at a call; `None` if the policy reports no fill, or if the fill does not depend on the count
@@ -95,11 +88,7 @@ fn ranges(samples: &[Sample]) -> Vec<CountRange> {
     for (call, sample) in samples.iter().enumerate() {
         let window = sample.window;
         let Some(range) = ranges.iter_mut().find(|range| range.window == window) else {
-            ranges.push(CountRange {
-                window,
-                lowest: call,
-                highest: call,
-            });
+            ranges.push(CountRange { window, lowest: call, highest: call });
             continue;
         };
         if sample.metered < samples[range.lowest].metered {

@@ -166,11 +166,7 @@ impl Runs {
         if !focused.policy.stages.is_empty() {
             return focused;
         }
-        self.lanes
-            .iter()
-            .map(Arc::as_ref)
-            .find(|lane| has_trigger(lane))
-            .unwrap_or(focused)
+        self.lanes.iter().map(Arc::as_ref).find(|lane| has_trigger(lane)).unwrap_or(focused)
     }
 
     /// Returns window and output reserve of a policy at a call.
@@ -200,9 +196,7 @@ pub(in crate::app) fn run_all(
     let same_count = before.filter(|b| Arc::ptr_eq(&b.case.ledger, &ledger));
     let base = same_count.map_or(loaded, |b| &b.case);
     let case = base.with_ledger(ledger).with_windows(windows);
-    let case = case
-        .with_restarts(&config.restarts)
-        .with_errors(&config.errors);
+    let case = case.with_restarts(&config.restarts).with_errors(&config.errors);
     let case = if case.manual_edits == config.manual_edits {
         case
     } else {
@@ -220,11 +214,8 @@ pub(in crate::app) fn run_all(
     let labels = numbered(lanes.iter().map(|lane| lane.policy.label.as_str()));
     let reserve = shared_reserve(&config, &case);
     let policy = as_recorded(reserve);
-    let recorded = LaneRun::new(
-        Arc::new(policy.clone()),
-        policy.defaults(),
-        recorded(&case, reserve, None),
-    );
+    let recorded =
+        LaneRun::new(Arc::new(policy.clone()), policy.defaults(), recorded(&case, reserve, None));
     let played = lanes.iter().zip(&labels).map(|(run, label)| PlayedLane {
         name: label,
         policy: &run.policy,
@@ -261,34 +252,25 @@ fn run(
         if is_other {
             return None;
         }
-        b.lanes
-            .iter()
-            .find(|lane| Arc::ptr_eq(&lane.policy, &policy) && lane.knobs == knobs)
+        b.lanes.iter().find(|lane| Arc::ptr_eq(&lane.policy, &policy) && lane.knobs == knobs)
     });
     if let Some(lane) = same {
         return Arc::clone(lane);
     }
     let outcome = simulate(case, &policy, &knobs, None);
     let findings = findings(case, &policy, &knobs, &outcome);
-    Arc::new(LaneRun {
-        findings,
-        ..LaneRun::new(policy, knobs, outcome)
-    })
+    Arc::new(LaneRun { findings, ..LaneRun::new(policy, knobs, outcome) })
 }
 
 fn events(lanes: &[Arc<LaneRun>], recorded: &LaneRun) -> Vec<EventId> {
     let of = |lane, run: &LaneRun| {
         let events = run.outcome.events.iter().enumerate();
-        events
-            .map(|(index, event)| (event.call, lane, index))
-            .collect::<Vec<_>>()
+        events.map(|(index, event)| (event.call, lane, index)).collect::<Vec<_>>()
     };
     let mut all = of(None, recorded);
     all.extend((0..).zip(lanes).flat_map(|(lane, run)| of(Some(lane), run)));
     all.sort_unstable();
-    all.into_iter()
-        .map(|(_, lane, index)| EventId { lane, index })
-        .collect()
+    all.into_iter().map(|(_, lane, index)| EventId { lane, index }).collect()
 }
 
 /// Returns the output reserve of the recorded lane and of the lane without compaction, by the shared setting.

@@ -113,8 +113,7 @@ impl App {
         }
         let n = self.tabs.count();
         if n >= MAX {
-            self.toasts
-                .info(format!("At most {MAX} tabs can be open: close one first."));
+            self.toasts.info(format!("At most {MAX} tabs can be open: close one first."));
             return false;
         }
         let tab = self.empty_tab();
@@ -155,11 +154,7 @@ impl App {
     fn empty_tab(&self) -> SessionTab {
         let view = &self.session.view;
         SessionTab {
-            view: View {
-                timeline: view.timeline,
-                tab: view.tab,
-                ..View::default()
-            },
+            view: View { timeline: view.timeline, tab: view.tab, ..View::default() },
             ..SessionTab::new(self.initial.clone(), self.work)
         }
     }

@@ -38,9 +38,7 @@ pub(in crate::app) fn show(
     panel.show_separator_line(false).show(ui, |ui| {
         let row = ui.available_rect_before_wrap();
         let room = row.width() - space::S - NEW;
-        let width = (room / labels.len() as f32)
-            .clamp(WIDTHS[0], WIDTHS[1])
-            .floor();
+        let width = (room / labels.len() as f32).clamp(WIDTHS[0], WIDTHS[1]).floor();
         // More tabs than fit: the shown one stays visible.
         let fitting = ((room / width) as usize).clamp(1, labels.len());
         let first = (shown + 1).saturating_sub(fitting);
@@ -85,29 +83,16 @@ fn tab(
         (false, true) => palette.hover,
         (false, false) => palette.raised.gamma_multiply(0.6),
     };
-    let radius = CornerRadius {
-        nw: space::RADIUS,
-        ne: space::RADIUS,
-        sw: 0,
-        se: 0,
-    };
+    let radius = CornerRadius { nw: space::RADIUS, ne: space::RADIUS, sw: 0, se: 0 };
     ui.painter().rect_filled(place, radius, fill);
     if is_shown {
         let line = Rect::from_min_size(place.min + vec2(2.0, 0.0), vec2(place.width() - 4.0, 2.0));
         ui.painter().rect_filled(line, 1.0, palette.accent);
     }
-    let right = if has_close {
-        button.left()
-    } else {
-        place.right() - 6.0
-    };
+    let right = if has_close { button.left() } else { place.right() - 6.0 };
     let left = place.left() + 10.0;
     let part = Rect::from_x_y_ranges(left..=right.max(left), place.y_range());
-    let text = if label.is_loading {
-        format!("… {name}")
-    } else {
-        name
-    };
+    let text = if label.is_loading { format!("… {name}") } else { name };
     paint_name(ui, part, text, is_shown);
     if let Some(close) = &close {
         paint_close(ui, close);
@@ -139,12 +124,10 @@ fn paint_close(ui: &Ui, close: &Response) {
     if close.hovered() {
         ink = palette.text;
         let radius = f32::from(space::RADIUS_SMALL);
-        ui.painter()
-            .rect_filled(place.shrink(2.0), radius, palette.hover);
+        ui.painter().rect_filled(place.shrink(2.0), radius, palette.hover);
     }
     let font = TextStyle::Small.resolve(ui.style());
-    ui.painter()
-        .text(place.center(), Align2::CENTER_CENTER, "✕", font, ink);
+    ui.painter().text(place.center(), Align2::CENTER_CENTER, "✕", font, ink);
 }
 
 fn menu(response: &Response, idx: usize, commands: &mut Commands) {
@@ -168,14 +151,9 @@ fn new_tab(ui: &Ui, place: Rect, commands: &mut Commands) {
     let button = ui.interact(place, Id::unique("new session tab"), Sense::click());
     button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), "New tab"));
     let palette = palette(ui);
-    let ink = if button.hovered() {
-        palette.text
-    } else {
-        palette.weak
-    };
+    let ink = if button.hovered() { palette.text } else { palette.weak };
     let font = TextStyle::Body.resolve(ui.style());
-    ui.painter()
-        .text(place.center(), Align2::CENTER_CENTER, "+", font, ink);
+    ui.painter().text(place.center(), Align2::CENTER_CENTER, "+", font, ink);
     if button.on_hover_text("New tab (Ctrl+T)").clicked() {
         commands.push(TabsCommand::New);
     }

@@ -72,10 +72,7 @@ impl SessionTab {
             problem: None,
             history: History::new(config.clone()),
             config,
-            selection: Selection {
-                lane: Some(0),
-                ..Selection::default()
-            },
+            selection: Selection { lane: Some(0), ..Selection::default() },
             view: View::default(),
             zoom: None,
             derived: Derived::new(work),
@@ -138,11 +135,7 @@ pub(in crate::app) struct Tabs {
 
 impl Default for Tabs {
     fn default() -> Self {
-        Self {
-            all: vec![None],
-            shown: 0,
-            closed: Vec::new(),
-        }
+        Self { all: vec![None], shown: 0, closed: Vec::new() }
     }
 }
 

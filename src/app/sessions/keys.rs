@@ -41,10 +41,7 @@ pub(super) fn read(
     let is_read = |key: Key| !(is_typing && matches!(key, Key::Home | Key::End));
     let mut moves = MOVES.into_iter();
     let by = moves.find_map(|(key, by)| (is_read(key) && pressed(key)).then_some(by));
-    ListKeys {
-        moved_to: by.and_then(|by| moved(highlighted, by, n_rows)),
-        is_entered,
-    }
+    ListKeys { moved_to: by.and_then(|by| moved(highlighted, by, n_rows)), is_entered }
 }
 
 /// Returns the row to highlight; `None` without rows.
@@ -67,10 +64,7 @@ pub(super) fn make_focusable(ui: &Ui, list: Id, area: Rect, name: &str, highligh
         info
     });
     if list.has_focus() {
-        let arrows = EventFilter {
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
+        let arrows = EventFilter { vertical_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|m| m.set_focus_lock_filter(list.id, arrows));
     }
 }

@@ -188,10 +188,7 @@ impl Sessions {
                     }
                 }
                 Ok(_) => self.rows.push(listed),
-                Err(why) => self.unread.push(UnreadFile {
-                    path: listed.found.path,
-                    why,
-                }),
+                Err(why) => self.unread.push(UnreadFile { path: listed.found.path, why }),
             }
         }
         if self.rows.len() != n_before {
@@ -215,11 +212,8 @@ impl Sessions {
             SessionsCommand::Stop => self.progress.cancel(),
             SessionsCommand::Filter(text) => self.filter = text,
             SessionsCommand::Sort(column) => {
-                self.is_descending = if self.column == column {
-                    !self.is_descending
-                } else {
-                    column.is_number()
-                };
+                self.is_descending =
+                    if self.column == column { !self.is_descending } else { column.is_number() };
                 self.column = column;
             }
             SessionsCommand::Highlight(row) => self.highlighted = Some(row),
@@ -235,9 +229,7 @@ impl Sessions {
 
     /// Returns the share of files read; `None` when done.
     pub fn progress(&self) -> Option<Share> {
-        self.work
-            .as_ref()
-            .map(|_| self.progress.share().unwrap_or_default())
+        self.work.as_ref().map(|_| self.progress.share().unwrap_or_default())
     }
 
     /// Removes the rows of files that a later search did not find.
@@ -259,13 +251,7 @@ impl Sessions {
             let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
             self.column.compare(a, b)
         };
-        order.sort_by(|a, b| {
-            if self.is_descending {
-                by(b, a)
-            } else {
-                by(a, b)
-            }
-        });
+        order.sort_by(|a, b| if self.is_descending { by(b, a) } else { by(a, b) });
         self.order = order;
     }
 }
@@ -313,16 +299,9 @@ fn matches(listed: &Listed, needle: &str) -> bool {
         return false;
     };
     let path = listed.found.path.to_string_lossy();
-    let texts = [
-        agent(listed),
-        &summary.title,
-        summary.project.as_deref().unwrap_or_default(),
-        &path,
-    ];
-    needle.is_empty()
-        || texts
-            .iter()
-            .any(|text| text.to_lowercase().contains(needle))
+    let texts =
+        [agent(listed), &summary.title, summary.project.as_deref().unwrap_or_default(), &path];
+    needle.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(needle))
 }
 
 /// Files that are not listed.
@@ -340,11 +319,7 @@ fn read(
     ctx: &egui::Context,
 ) -> Result<Missing, String> {
     let found = files(folder, progress)?;
-    let mut cache = if keeps_state {
-        Cache::load()
-    } else {
-        Cache::default()
-    };
+    let mut cache = if keeps_state { Cache::load() } else { Cache::default() };
     let listing = stores::list(&found.files, usize::MAX, &mut cache, progress, |listed| {
         // The list may be closed already.
         let _ = news.send(listed.clone());
@@ -353,10 +328,7 @@ fn read(
     // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
     match listing {
-        Ok(_) => Ok(Missing {
-            warning: found.warning,
-            n_own_outputs: found.own_outputs.len(),
-        }),
+        Ok(_) => Ok(Missing { warning: found.warning, n_own_outputs: found.own_outputs.len() }),
         Err(cancelled) => Err(cancelled.to_string()),
     }
 }

@@ -16,9 +16,7 @@ use egui::{
 
 /// Shows the list instead of a session.
 pub fn show(ui: &mut Ui, sessions: &Sessions, open: Option<&Document>, commands: &mut Commands) {
-    let frame = UiFrame::new()
-        .fill(palette(ui).background)
-        .inner_margin(Margin::symmetric(16, 12));
+    let frame = UiFrame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(16, 12));
     CentralPanel::default().frame(frame).show(ui, |ui| {
         head(ui, sessions, commands);
         ui.add_space(space::S);
@@ -79,10 +77,7 @@ fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
 fn counted(sessions: &Sessions) -> String {
     let mut text = wording::count(sessions.rows.len(), "session");
     if sessions.order.len() < sessions.rows.len() {
-        text = format!(
-            "{} of {text}",
-            wording::grouped(sessions.order.len() as u64)
-        );
+        text = format!("{} of {text}", wording::grouped(sessions.order.len() as u64));
     }
     if !sessions.unread.is_empty() {
         let others = wording::count(sessions.unread.len(), "other file");

@@ -38,13 +38,7 @@ pub(super) fn show(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
         return empty_state(ui, search, commands);
     }
     let highlighted = search.highlighted.filter(|_| search.is_current());
-    let keys = keys::read(
-        ui,
-        list_id(),
-        search_field::field_id(),
-        search.rows.len(),
-        highlighted,
-    );
+    let keys = keys::read(ui, list_id(), search_field::field_id(), search.rows.len(), highlighted);
     if let Some(row) = highlighted.filter(|_| keys.is_entered) {
         let row = search.rows[row];
         commands.push(SessionsCommand::OpenFound(row, TargetTab::Shown));

@@ -208,12 +208,8 @@ impl SessionSearch {
             let files = files.into_iter().map(|file| file.path).collect();
             Ok(Searched { files, result })
         };
-        self.running = Some(Running {
-            progress,
-            is_search,
-            found,
-            work: mode.start(ctx, "search", work),
-        });
+        self.running =
+            Some(Running { progress, is_search, found, work: mode.start(ctx, "search", work) });
     }
 
     /// Stops what is running.
@@ -273,8 +269,7 @@ impl SessionSearch {
         for (idx, session) in self.result.sessions.iter().enumerate() {
             self.rows.push(FoundRow::Session(idx));
             let messages = 0..session.messages.len();
-            self.rows
-                .extend(messages.map(|message| FoundRow::Message(idx, message)));
+            self.rows.extend(messages.map(|message| FoundRow::Message(idx, message)));
             if session.messages.len() < session.n_messages {
                 self.rows.push(FoundRow::More(idx));
             }
@@ -294,10 +289,7 @@ fn update(
     files: &[FoundFile],
     progress: &Progress,
 ) -> Result<SearchResult, String> {
-    match index
-        .open()
-        .and_then(|mut index| index.update(files, progress))
-    {
+    match index.open().and_then(|mut index| index.update(files, progress)) {
         Ok(_) | Err(IndexError::Cancelled) => Ok(SearchResult::default()),
         Err(error) => Err(error.to_string()),
     }

@@ -59,13 +59,7 @@ pub(super) fn show(
     let position = |is_wanted: &dyn Fn(&u32) -> bool| sessions.order.iter().position(is_wanted);
     // The open session is highlighted until a key moves the highlight.
     let highlighted = position(&is_highlighted).or_else(|| position(&is_open));
-    let keys = keys::read(
-        ui,
-        list_id(),
-        filter_id(),
-        sessions.order.len(),
-        highlighted,
-    );
+    let keys = keys::read(ui, list_id(), filter_id(), sessions.order.len(), highlighted);
     if let Some(position) = highlighted.filter(|_| keys.is_entered) {
         let row = sessions.order[position] as usize;
         commands.push(open_command(&sessions.rows[row]));
@@ -102,13 +96,7 @@ pub(super) fn show(
     let summary = row.and_then(|row| row.summary.as_ref().ok());
     let title = summary.map(|summary| safe_text::one_line(&summary.title, 200));
     let below_head = rect.with_min_y(rect.top() + space::ROW);
-    keys::make_focusable(
-        ui,
-        list_id(),
-        below_head,
-        "Sessions found",
-        title.as_deref(),
-    );
+    keys::make_focusable(ui, list_id(), below_head, "Sessions found", title.as_deref());
 }
 
 /// Returns whether a listed session is the open one.
@@ -144,9 +132,7 @@ fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Col
             _ => column,
         }
     };
-    let shown = COLUMNS
-        .into_iter()
-        .filter(|(key, _)| is_wide || *key != Column::Project);
+    let shown = COLUMNS.into_iter().filter(|(key, _)| is_wide || *key != Column::Project);
     shown.map(column).collect()
 }
 
@@ -195,11 +181,7 @@ fn cell(ui: &mut Ui, column: Column, listed: &Listed, summary: &SessionSummary, 
         Column::Compactions => {
             if summary.records_compactions() {
                 let n = wording::grouped(summary.compactions as u64);
-                ui.label(if summary.compactions == 0 {
-                    weak(ui, n)
-                } else {
-                    RichText::new(n)
-                });
+                ui.label(if summary.compactions == 0 { weak(ui, n) } else { RichText::new(n) });
             } else {
                 let unknown = ui.label(weak(ui, "–"));
                 unknown.on_hover_text("Files of this format do not record compactions.");
@@ -253,18 +235,13 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     let (rect, _) = ui.allocate_exact_size(vec2(64.0, 6.0), Sense::hover());
     let filled = rect.width() * share.0.clamp(0.0, 1.0) as f32;
     ui.painter().rect_filled(rect, 2.0, tone.raised);
-    ui.painter()
-        .rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
+    ui.painter().rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
 }
 
 /// Formats an age, such as `2 days ago`.
 pub(super) fn age(now: SystemTime, then: SystemTime) -> String {
-    const UNITS: [(u64, &str); 4] = [
-        (86_400, "day"),
-        (3_600, "hour"),
-        (60, "minute"),
-        (1, "second"),
-    ];
+    const UNITS: [(u64, &str); 4] =
+        [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let seconds = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs();
     let unit = UNITS.into_iter().find(|(length, _)| seconds >= *length);
     unit.map_or_else(

@@ -42,10 +42,7 @@ impl App {
     fn lane_of(&self, key: &KnobKey) -> usize {
         let has_knob = |lane: &usize| {
             let policy = self.policies.get(&self.session.config.lanes[*lane].policy);
-            policy
-                .knobs
-                .iter()
-                .any(|knob| KnobKey::of(&policy, knob) == *key)
+            policy.knobs.iter().any(|knob| KnobKey::of(&policy, knob) == *key)
         };
         let n = self.session.config.lanes.len();
         let focused = self.session.selection.lane.filter(|lane| *lane < n);
@@ -63,12 +60,7 @@ impl App {
         }
         self.session.config.toggle_restart(call);
         let is_placed = self.session.config.restarts.contains(&call);
-        let mut policies = self
-            .session
-            .config
-            .lanes
-            .iter()
-            .map(|l| self.policies.get(&l.policy));
+        let mut policies = self.session.config.lanes.iter().map(|l| self.policies.get(&l.policy));
         let number = wording::number(call);
         let text = if !is_placed {
             format!("Restart mark before call {number} removed.")

@@ -35,11 +35,7 @@ impl App {
         } else {
             format!("My {}", policy.label)
         };
-        self.saving = Some(PresetSaving {
-            lane,
-            label,
-            problem: None,
-        });
+        self.saving = Some(PresetSaving { lane, label, problem: None });
     }
 
     fn save_preset(&mut self) {

@@ -57,10 +57,9 @@ fn curve<'a>(input: &SettingsInput<'a>, knob: &Knob) -> Option<(&'a RetentionCur
         (KnobRole::KeepRecent, "messages") => {
             Some((&curves.messages, "this many of the newest messages"))
         }
-        (KnobRole::PruneProtect, "tokens") => Some((
-            &curves.results,
-            "this many tokens of the newest tool results",
-        )),
+        (KnobRole::PruneProtect, "tokens") => {
+            Some((&curves.results, "this many tokens of the newest tool results"))
+        }
         _ => None,
     }
 }

@@ -50,11 +50,7 @@ fn trigger(
         } else {
             ("usable", budget.usable())
         };
-        format!(
-            "= {} tok of {name} {}",
-            wording::tokens(mark.counted),
-            wording::tokens(whole)
-        )
+        format!("= {} tok of {name} {}", wording::tokens(mark.counted), wording::tokens(whole))
     } else {
         format!(
             "= {} tok by its own count,\nactual ≈ {} ({})",

@@ -46,10 +46,7 @@ pub(super) fn show(
     }
     let sought = find(ui, lane.policy);
     if !sought.is_empty() {
-        let mut found = knobs
-            .iter()
-            .filter(|knob| is_found(knob, &sought))
-            .peekable();
+        let mut found = knobs.iter().filter(|knob| is_found(knob, &sought)).peekable();
         if found.peek().is_none() {
             ui.label(weak(ui, "No setting matches."));
         }
@@ -102,9 +99,7 @@ fn find(ui: &mut Ui, policy: &Policy) -> String {
 
 fn is_found(knob: &Knob, sought: &str) -> bool {
     let key = knob.key.as_deref().unwrap_or_default();
-    [&*knob.name, key, &*knob.help]
-        .iter()
-        .any(|text| text.to_lowercase().contains(sought))
+    [&*knob.name, key, &*knob.help].iter().any(|text| text.to_lowercase().contains(sought))
 }
 
 /// Groups a system's own settings by their section of its configuration, in the order of the preset.
@@ -132,11 +127,7 @@ pub(super) fn show_knob(
     let value = lane.values.get(&knob.name).unwrap_or(knob.value);
     let effect = knob_effect::effect(input, lane, knob);
     let hint = hint(knob);
-    let has_own = input
-        .config
-        .lanes
-        .get(lane.index)
-        .is_some_and(|l| l.own.is_some());
+    let has_own = input.config.lanes.get(lane.index).is_some_and(|l| l.own.is_some());
     let is_shared = knob.role.is_some() && !has_own;
     let spec = KnobSpec {
         label: &knob.name,

@@ -23,10 +23,7 @@ impl KnobKey {
     pub fn of(policy: &Policy, knob: &Knob) -> Self {
         match knob.role {
             Some(role) => Self::Shared(role, quantity(&knob.unit).to_owned()),
-            None => Self::Own {
-                policy: policy.name.clone(),
-                knob: knob.name.clone(),
-            },
+            None => Self::Own { policy: policy.name.clone(), knob: knob.name.clone() },
         }
     }
 }
@@ -71,11 +68,7 @@ pub fn snapped(knob: &Knob, value: f64) -> f64 {
 
 /// Returns the quantity of a knob's unit. All shares are one quantity.
 fn quantity(unit: &str) -> &str {
-    if unit.starts_with("share") {
-        "share"
-    } else {
-        unit
-    }
+    if unit.starts_with("share") { "share" } else { unit }
 }
 
 /// Returns the tokens for a trigger of 1, if its unit defines them: a share of the window, of the usable window, or of
@@ -131,10 +124,7 @@ mod tests {
     }
 
     fn policy(knob: Knob) -> Policy {
-        Policy {
-            knobs: vec![knob],
-            ..crate::app::settings_panel::policies::none()
-        }
+        Policy { knobs: vec![knob], ..crate::app::settings_panel::policies::none() }
     }
 
     #[test]
@@ -160,23 +150,14 @@ mod tests {
     #[test]
     fn knobs_of_other_units_are_not_changed() {
         let share = policy(knob("trigger", "share of usable", 0.75, [0.1, 1.0], 0.01));
-        let tokens = policy(knob(
-            "trigger",
-            "tokens",
-            100_000.0,
-            [1_000.0, 1e6],
-            1_000.0,
-        ));
+        let tokens = policy(knob("trigger", "tokens", 100_000.0, [1_000.0, 1e6], 1_000.0));
         let set = KnobSettings::from([(KnobKey::of(&share, &share.knobs[0]), 0.3)]);
         assert_eq!(values(&tokens, &set).get("trigger"), Some(100_000.0));
     }
 
     #[test]
     fn triggers_are_shares_of_their_unit() {
-        let budget = Budget {
-            window: Tokens(200_000),
-            output_reserve: Tokens(32_000),
-        };
+        let budget = Budget { window: Tokens(200_000), output_reserve: Tokens(32_000) };
         let one = |unit: &str| {
             let trigger = knob("trigger", unit, 0.75, [0.1, 1.0], 0.01);
             let mut answer = knob("answer", "tokens", 8_000.0, [0.0, 1e6], 1.0);
@@ -187,16 +168,8 @@ mod tests {
             };
             trigger_unit(&policy, &policy.defaults(), &policy.knobs[0], budget)
         };
-        let units = [
-            "share of usable",
-            "share of window",
-            "share of max_tokens",
-            "tokens",
-        ];
-        assert_eq!(
-            units.map(one),
-            [Some(168_000.0), Some(200_000.0), Some(8_000.0), Some(1.0)]
-        );
+        let units = ["share of usable", "share of window", "share of max_tokens", "tokens"];
+        assert_eq!(units.map(one), [Some(168_000.0), Some(200_000.0), Some(8_000.0), Some(1.0)]);
         assert_eq!(one("share of context_window"), None);
     }
 }

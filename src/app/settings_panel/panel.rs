@@ -33,12 +33,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let input = &SettingsInput::new(session);
     // In a low panel everything scrolls, so that the settings keep some height.
     let is_low = ui.available_height() < LOW;
-    let margin = Margin {
-        left: 0,
-        right: 0,
-        top: 8,
-        bottom: 0,
-    };
+    let margin = Margin { left: 0, right: 0, top: 8, bottom: 0 };
     Panel::bottom("policy_footer")
         .show_separator_line(false)
         .resizable(false)
@@ -67,11 +62,7 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
         if let Some((lane, config)) = focused {
             let policy = input.policies.get(&config.policy);
             let values = knobs::values(&policy, input.config.lane_settings(lane));
-            let shown = KnobLane {
-                index: lane,
-                policy: &policy,
-                values: &values,
-            };
+            let shown = KnobLane { index: lane, policy: &policy, values: &values };
             strategy(ui, input, shown, commands);
             knob_list::show(ui, input, shown, commands);
             if policy.knobs.is_empty() {
@@ -97,10 +88,7 @@ fn choice(
         ownership(ui, lane, config, commands);
     } else {
         ui.add_space(space::XS);
-        ui.label(weak(
-            ui,
-            "The recorded lane has no settings. Choose a lane, or press 1 to 6.",
-        ));
+        ui.label(weak(ui, "The recorded lane has no settings. Choose a lane, or press 1 to 6."));
     }
 }
 
@@ -146,11 +134,7 @@ fn ownership(ui: &mut Ui, lane: usize, config: &LaneConfig, commands: &mut Comma
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = 2.0;
         for (is_own, name, help) in [
-            (
-                false,
-                "shared settings",
-                "Changes apply to every lane without settings of its own",
-            ),
+            (false, "shared settings", "Changes apply to every lane without settings of its own"),
             (
                 true,
                 "own settings",
@@ -191,11 +175,7 @@ fn others(
             continue;
         }
         knob_list::lane_head(ui, palette(ui).lane(idx), &policy.label);
-        let lane = KnobLane {
-            index: idx,
-            policy: &policy,
-            values: &values,
-        };
+        let lane = KnobLane { index: idx, policy: &policy, values: &values };
         // A knob with the same name may be shown above.
         ui.push_id(("others", idx), |ui| {
             for knob in added {
@@ -279,11 +259,7 @@ fn window(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     if windows.varies() {
         text.push_str("; it changes within the session, this is the largest value");
     }
-    let tone = if windows.source == WindowSource::Assumed {
-        Tone::Warn
-    } else {
-        Tone::Plain
-    };
+    let tone = if windows.source == WindowSource::Assumed { Tone::Warn } else { Tone::Plain };
     let spec = KnobSpec {
         label: "context_window",
         value: shown.as_f64(),
@@ -317,10 +293,7 @@ fn footer(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut C
         {
             commands.push(ShellCommand::CopyCommandLine);
         }
-        let lane = input
-            .selection
-            .lane
-            .filter(|lane| *lane < input.runs.lanes.len());
+        let lane = input.selection.lane.filter(|lane| *lane < input.runs.lanes.len());
         let system = lane.filter(|lane| Native::of(&input.runs.lanes[*lane].policy.name).is_some());
         if let Some(lane) = system
             && widgets::secondary_button(ui, "Copy config", "")
@@ -342,9 +315,6 @@ fn footer(ui: &mut Ui, input: &SettingsInput<'_>, is_low: bool, commands: &mut C
     });
     if !is_low {
         ui.add_space(space::XS);
-        ui.label(small(
-            ui,
-            "All data stays on this machine. Files are never changed.",
-        ));
+        ui.label(small(ui, "All data stays on this machine. Files are never changed."));
     }
 }

@@ -35,19 +35,13 @@ impl Policies {
                 all.push(Arc::new(lane.policy.clone()));
             }
         }
-        let bundled = presets::PRESETS
-            .iter()
-            .filter_map(|p| presets::by_name(p.name));
+        let bundled = presets::PRESETS.iter().filter_map(|p| presets::by_name(p.name));
         for policy in bundled.chain([none()]) {
             if !all.iter().any(|p| p.name == policy.name) {
                 all.push(Arc::new(policy));
             }
         }
-        let mut policies = Self {
-            all,
-            words,
-            saved: BTreeSet::new(),
-        };
+        let mut policies = Self { all, words, saved: BTreeSet::new() };
         for policy in saved.into_iter().rev() {
             policies.add_saved(policy);
         }
@@ -85,9 +79,7 @@ impl Policies {
 
     /// Returns the policy with this name; `none` if there is no such policy.
     pub fn get(&self, name: &str) -> Arc<Policy> {
-        self.find(name)
-            .or_else(|| self.find(NONE))
-            .unwrap_or_else(|| Arc::new(none()))
+        self.find(name).or_else(|| self.find(NONE)).unwrap_or_else(|| Arc::new(none()))
     }
 
     /// Returns the command-line name of a policy: the name of a preset, or a file.
@@ -100,10 +92,7 @@ impl Policies {
         let mut groups: Vec<Group<'_>> = [FILES, SAVED]
             .into_iter()
             .chain(PolicyKind::ALL.map(PolicyKind::title))
-            .map(|title| Group {
-                title,
-                policies: Vec::new(),
-            })
+            .map(|title| Group { title, policies: Vec::new() })
             .collect();
         for policy in self.all.iter().filter(|policy| policy.matches(words)) {
             let title = self.group_of(policy);
@@ -182,10 +171,7 @@ mod tests {
     #[test]
     fn policies_are_grouped_by_kind_and_found_by_words() {
         let mut policies = Policies::new(&[], Vec::new());
-        policies.add_saved(Policy {
-            name: "mine".to_owned(),
-            ..none()
-        });
+        policies.add_saved(Policy { name: "mine".to_owned(), ..none() });
         let titles: Vec<_> = policies.groups(&[]).iter().map(|g| g.title).collect();
         let kinds = PolicyKind::ALL.map(PolicyKind::title);
         assert_eq!(titles, [&["Your own"], &kinds[..]].concat());

@@ -22,9 +22,7 @@ const SHARE: f32 = 0.4;
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let errors = &input.config.errors;
     let lanes = &input.config.lanes;
-    let is_used = lanes
-        .iter()
-        .any(|lane| reads_errors(&input.policies.get(&lane.policy)));
+    let is_used = lanes.iter().any(|lane| reads_errors(&input.policies.get(&lane.policy)));
     if errors.is_empty() && !is_used {
         return;
     }
@@ -83,9 +81,7 @@ fn menu(ui: &mut Ui, call: usize, commands: &mut Commands) {
     ui.set_width(WIDTH);
     // The field below stays visible at any window height.
     let height = (ui.ctx().content_rect().height() * SHARE).round();
-    let known = ScrollArea::vertical()
-        .max_height(height)
-        .auto_shrink([false, true]);
+    let known = ScrollArea::vertical().max_height(height).auto_shrink([false, true]);
     known.show(ui, |ui| {
         // Keeps the scroll bar clear of the texts.
         ui.set_max_width(WIDTH - 10.0);
@@ -93,10 +89,7 @@ fn menu(ui: &mut Ui, call: usize, commands: &mut Commands) {
         for known in provider_errors() {
             let row = widgets::choice(ui, &known.label, "", &known.source, false);
             if row.on_hover_text(&known.text).clicked() {
-                commands.push(SettingsCommand::SetError(
-                    call,
-                    Some(known.text.as_str().into()),
-                ));
+                commands.push(SettingsCommand::SetError(call, Some(known.text.as_str().into())));
                 ui.close();
             }
         }

@@ -17,9 +17,7 @@ const MAX_LISTED: usize = 24;
 pub(super) fn show(ui: &mut Ui, input: &SettingsInput<'_>, commands: &mut Commands) {
     let marks = &input.config.restarts;
     let lanes = &input.config.lanes;
-    let is_used = lanes
-        .iter()
-        .any(|lane| resumes(&input.policies.get(&lane.policy)));
+    let is_used = lanes.iter().any(|lane| resumes(&input.policies.get(&lane.policy)));
     if marks.is_empty() && !is_used {
         return;
     }

@@ -76,14 +76,7 @@ pub(super) const fn row(
     when: When,
     bindings: &'static [Binding],
 ) -> Action {
-    Action {
-        keys,
-        name,
-        when,
-        command: None,
-        bindings,
-        digits: None,
-    }
+    Action { keys, name, when, command: None, bindings, digits: None }
 }
 
 /// Returns further keys of the row above, under another condition.
@@ -98,10 +91,7 @@ pub(super) const fn digits(
     modifiers: Modifiers,
     command: fn(&KeyContext<'_>, usize) -> Option<Command>,
 ) -> Action {
-    Action {
-        digits: Some(Digits { modifiers, command }),
-        ..row(keys, name, When::InDocument, &[])
-    }
+    Action { digits: Some(Digits { modifiers, command }), ..row(keys, name, When::InDocument, &[]) }
 }
 
 /// Returns a row of the help sheet for keys that are handled elsewhere.
@@ -111,18 +101,12 @@ pub(super) const fn elsewhere(keys: &'static str, name: &'static str) -> Action 
 
 /// Returns an action without keys.
 pub(super) const fn always(name: &'static str, command: MakeCommand) -> Action {
-    Action {
-        command: Some(command),
-        ..row("", name, When::Always, &[])
-    }
+    Action { command: Some(command), ..row("", name, When::Always, &[]) }
 }
 
 /// Returns an action without keys that needs an open session.
 pub(super) const fn in_session(name: &'static str, command: MakeCommand) -> Action {
-    Action {
-        when: When::InDocument,
-        ..always(name, command)
-    }
+    Action { when: When::InDocument, ..always(name, command) }
 }
 
 /// Returns a key of an action with one command.

@@ -41,18 +41,11 @@ pub(super) static ACTIONS: &[Action] = &[
         "New, close a session tab (Ctrl+Shift+T: reopen)",
         When::Always,
         &[
-            named(
-                "Reopen the session tab closed last",
-                COMMAND.plus(SHIFT),
-                Key::T,
-                |_| send(TabsCommand::Reopen),
-            ),
-            named("New session tab", COMMAND, Key::T, |_| {
-                send(TabsCommand::New)
+            named("Reopen the session tab closed last", COMMAND.plus(SHIFT), Key::T, |_| {
+                send(TabsCommand::Reopen)
             }),
-            named("Close the session tab", COMMAND, Key::W, |_| {
-                send(TabsCommand::Close(None))
-            }),
+            named("New session tab", COMMAND, Key::T, |_| send(TabsCommand::New)),
+            named("Close the session tab", COMMAND, Key::W, |_| send(TabsCommand::Close(None))),
         ],
     ),
     row(
@@ -60,15 +53,10 @@ pub(super) static ACTIONS: &[Action] = &[
         "Next session tab (Shift: previous)",
         When::Always,
         &[
-            named(
-                "Previous session tab",
-                COMMAND.plus(SHIFT),
-                Key::Tab,
-                |_| step(Direction::Previous),
-            ),
-            named("Next session tab", COMMAND, Key::Tab, |_| {
-                step(Direction::Next)
+            named("Previous session tab", COMMAND.plus(SHIFT), Key::Tab, |_| {
+                step(Direction::Previous)
             }),
+            named("Next session tab", COMMAND, Key::Tab, |_| step(Direction::Next)),
             key(COMMAND, Key::PageUp, |_| step(Direction::Previous)),
             key(COMMAND, Key::PageDown, |_| step(Direction::Next)),
         ],
@@ -95,29 +83,15 @@ pub(super) static ACTIONS: &[Action] = &[
             key(COMMAND, Key::Y, |_| send(ShellCommand::Redo)),
         ],
     ),
-    row(
-        "Ctrl+Z",
-        "Undo",
-        When::NotTyping,
-        &[key(COMMAND, Key::Z, |_| send(ShellCommand::Undo))],
-    ),
+    row("Ctrl+Z", "Undo", When::NotTyping, &[key(COMMAND, Key::Z, |_| send(ShellCommand::Undo))]),
     elsewhere("←   →", "Previous, next call (Ctrl: ten)"),
-    elsewhere(
-        "Shift+←   Shift+→",
-        "Select a range of calls (or drag over the timeline)",
-    ),
+    elsewhere("Shift+←   Shift+→", "Select a range of calls (or drag over the timeline)"),
     elsewhere("Z", "Zoom the timeline to the selected calls"),
-    elsewhere(
-        "Ctrl+click",
-        "In the timeline: compare a call with the selected one",
-    ),
+    elsewhere("Ctrl+click", "In the timeline: compare a call with the selected one"),
     elsewhere("Home   End", "First, last call"),
     elsewhere("W   S", "Zoom the timeline in, out (or turn the wheel)"),
     elsewhere("A   D", "Move the timeline left, right"),
-    elsewhere(
-        "Space+drag",
-        "Move the timeline (or drag with the middle button)",
-    ),
+    elsewhere("Space+drag", "Move the timeline (or drag with the middle button)"),
     elsewhere("Right drag", "Zoom into a part of the timeline"),
     elsewhere("F", "Show the whole timeline (or double-click it)"),
     row(
@@ -152,19 +126,11 @@ pub(super) static ACTIONS: &[Action] = &[
             key(NONE, Key::ArrowDown, |context| context.neighbor(1)),
         ],
     ),
-    elsewhere(
-        "↑   ↓   Enter",
-        "In the list of sessions: move the highlight, open the session",
-    ),
-    digits(
-        "Alt+1 … 9",
-        "Open a tab of the drawer",
-        Modifiers::ALT,
-        |_, nth| send(ShellCommand::ShowTab(*Tab::ALL.get(nth)?)),
-    ),
-    digits("1 … 6", "Focus a lane", NONE, |context, nth| {
-        context.focus(nth)
+    elsewhere("↑   ↓   Enter", "In the list of sessions: move the highlight, open the session"),
+    digits("Alt+1 … 9", "Open a tab of the drawer", Modifiers::ALT, |_, nth| {
+        send(ShellCommand::ShowTab(*Tab::ALL.get(nth)?))
     }),
+    digits("1 … 6", "Focus a lane", NONE, |context, nth| context.focus(nth)),
     row(
         "R",
         "Add or remove a restart mark at this call",
@@ -195,12 +161,7 @@ pub(super) static ACTIONS: &[Action] = &[
         When::InDocumentOrTyping,
         &[key(COMMAND, Key::F, |_| send(MessagesCommand::FocusFilter))],
     ),
-    more_keys(
-        When::InDocument,
-        &[key(NONE, Key::Slash, |_| {
-            send(MessagesCommand::FocusFilter)
-        })],
-    ),
+    more_keys(When::InDocument, &[key(NONE, Key::Slash, |_| send(MessagesCommand::FocusFilter))]),
     row(
         "Ctrl+K",
         "Find a command, preset, setting, call or message",
@@ -215,21 +176,15 @@ pub(super) static ACTIONS: &[Action] = &[
             named("Previous compaction", SHIFT, Key::N, |_| {
                 jump(Landmark::Compaction, Direction::Previous)
             }),
-            named("Next compaction", NONE, Key::N, |_| {
-                jump(Landmark::Compaction, Direction::Next)
-            }),
+            named("Next compaction", NONE, Key::N, |_| jump(Landmark::Compaction, Direction::Next)),
             named("Previous overflow", SHIFT, Key::O, |_| {
                 jump(Landmark::Overflow, Direction::Previous)
             }),
-            named("Next overflow", NONE, Key::O, |_| {
-                jump(Landmark::Overflow, Direction::Next)
-            }),
+            named("Next overflow", NONE, Key::O, |_| jump(Landmark::Overflow, Direction::Next)),
             named("Previous cache miss", SHIFT, Key::M, |_| {
                 jump(Landmark::CacheMiss, Direction::Previous)
             }),
-            named("Next cache miss", NONE, Key::M, |_| {
-                jump(Landmark::CacheMiss, Direction::Next)
-            }),
+            named("Next cache miss", NONE, Key::M, |_| jump(Landmark::CacheMiss, Direction::Next)),
         ],
     ),
     row(
@@ -258,25 +213,13 @@ pub(super) static ACTIONS: &[Action] = &[
     in_session("Open as comparison", |_| send(CompareCommand::ShowDialog)),
     in_session("Swap the compared sessions", |_| send(CompareCommand::Swap)),
     in_session("Close the comparison", |_| send(CompareCommand::Close)),
-    in_session("Export the context at this call", |_| {
-        send(ExportCommand::StartContext)
-    }),
+    in_session("Export the context at this call", |_| send(ExportCommand::StartContext)),
     in_session("Convert to another format", |_| send(ConvertCommand::Start)),
-    in_session("Export a report", |_| {
-        send(ReportCommand::Start(ReportFormat::Page))
-    }),
-    in_session("Export the curve", |_| {
-        send(ReportCommand::Start(ReportFormat::Png))
-    }),
-    in_session("Copy the command line", |_| {
-        send(ShellCommand::CopyCommandLine)
-    }),
-    always("Restore a managed conversation", |_| {
-        send(RestoreCommand::Start)
-    }),
-    always("Sessions on this machine", |_| {
-        send(SessionsCommand::Show(None))
-    }),
+    in_session("Export a report", |_| send(ReportCommand::Start(ReportFormat::Page))),
+    in_session("Export the curve", |_| send(ReportCommand::Start(ReportFormat::Png))),
+    in_session("Copy the command line", |_| send(ShellCommand::CopyCommandLine)),
+    always("Restore a managed conversation", |_| send(RestoreCommand::Start)),
+    always("Sessions on this machine", |_| send(SessionsCommand::Show(None))),
     always("Run logs", |_| send(RunLogsCommand::Show)),
     always("Dark theme", |_| theme(ThemePreference::Dark)),
     always("Light theme", |_| theme(ThemePreference::Light)),

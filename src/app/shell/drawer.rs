@@ -26,11 +26,7 @@ impl DrawerTab {
     /// Returns a tab without a remark.
     fn new(show: Show, controls: Show) -> Self {
         let remark = |_: &OpenSession<'_>| String::new();
-        Self {
-            show,
-            controls,
-            remark,
-        }
+        Self { show, controls, remark }
     }
 
     fn with_remark(self, remark: fn(&OpenSession<'_>) -> String) -> Self {
@@ -78,15 +74,10 @@ fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Comm
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
-        let remarks: Vec<String> = Tab::ALL
-            .iter()
-            .map(|tab| (drawer_tab(*tab).remark)(session))
-            .collect();
-        let names: Vec<_> = Tab::ALL
-            .iter()
-            .zip(&remarks)
-            .map(|(t, remark)| (t.label(), remark.as_str()))
-            .collect();
+        let remarks: Vec<String> =
+            Tab::ALL.iter().map(|tab| (drawer_tab(*tab).remark)(session)).collect();
+        let names: Vec<_> =
+            Tab::ALL.iter().zip(&remarks).map(|(t, remark)| (t.label(), remark.as_str())).collect();
         let chosen = Tab::ALL.iter().position(|t| *t == tab).unwrap_or(0);
         if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
             commands.push(ShellCommand::ShowTab(Tab::ALL[clicked]));
@@ -118,8 +109,7 @@ fn controls(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Com
     if (taken - before).abs() > 0.5 {
         ui.data_mut(|d| d.insert_temp(id, taken));
         if taken > room {
-            ui.ctx()
-                .request_discard("the width of the controls is known only after layout");
+            ui.ctx().request_discard("the width of the controls is known only after layout");
         }
     }
 }
@@ -128,6 +118,5 @@ fn controls(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Com
 fn full_hairline(ui: &mut Ui) {
     let (rect, _) =
         ui.allocate_exact_size(egui::vec2(ui.available_width(), 1.0), egui::Sense::hover());
-    ui.painter()
-        .hline(rect.x_range(), rect.center().y, palette(ui).line());
+    ui.painter().hline(rect.x_range(), rect.center().y, palette(ui).line());
 }

@@ -17,11 +17,7 @@ impl App {
         if !ctx.input(|i| i.key_pressed(Key::Escape)) {
             return None;
         }
-        let closed = if is_drag_cancelled {
-            None
-        } else {
-            Some(self.topmost(ctx)?)
-        };
+        let closed = if is_drag_cancelled { None } else { Some(self.topmost(ctx)?) };
         ctx.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
         closed
     }

@@ -58,11 +58,7 @@ impl App {
         }
         let current = PathBuf::from(self.current_path(purpose).trim());
         let answer = task::start_awaited("file dialog", ctx, move || ask(purpose, &current));
-        self.dialog = Some(FileDialog {
-            purpose,
-            answer,
-            since: Instant::now(),
-        });
+        self.dialog = Some(FileDialog { purpose, answer, since: Instant::now() });
     }
 
     /// Returns the text of the field that a dialog fills.
@@ -138,23 +134,21 @@ fn ask(purpose: DialogPurpose, current: &Path) -> Option<PathBuf> {
             .add_filter("Sessions", &["jsonl", "json"])
             .add_filter("All files", &["*"])
             .pick_file(),
-        DialogPurpose::Folder => dialog
-            .set_title("List the sessions of a folder")
-            .pick_folder(),
+        DialogPurpose::Folder => dialog.set_title("List the sessions of a folder").pick_folder(),
         DialogPurpose::Export(ExportPath::Output) => save(dialog, "Export to", current),
         DialogPurpose::Export(ExportPath::Model(ModelPath::Log))
         | DialogPurpose::Measure(MeasurePath::Model(ModelPath::Log)) => {
             save(dialog, "Log requests and answers in", current)
         }
-        DialogPurpose::Restore(RestorePath::Managed) => in_folder_of(dialog, current)
-            .set_title("Managed conversation")
-            .pick_file(),
+        DialogPurpose::Restore(RestorePath::Managed) => {
+            in_folder_of(dialog, current).set_title("Managed conversation").pick_file()
+        }
         DialogPurpose::Report
         | DialogPurpose::Conversion
         | DialogPurpose::Restore(RestorePath::Output) => save(dialog, "Write to", current),
-        DialogPurpose::Export(ExportPath::Files) => in_folder_of(dialog, current)
-            .set_title("Folder for files")
-            .pick_folder(),
+        DialogPurpose::Export(ExportPath::Files) => {
+            in_folder_of(dialog, current).set_title("Folder for files").pick_folder()
+        }
         DialogPurpose::Export(ExportPath::Model(ModelPath::CaFile))
         | DialogPurpose::Measure(MeasurePath::Model(ModelPath::CaFile)) => {
             in_folder_of(dialog, current)

@@ -14,11 +14,7 @@ const MAX: usize = 200;
 impl<T: Clone + PartialEq> History<T> {
     /// Creates a history with this initial value.
     pub(in crate::app) fn new(now: T) -> Self {
-        Self {
-            undo: Vec::new(),
-            redo: Vec::new(),
-            settled: now,
-        }
+        Self { undo: Vec::new(), redo: Vec::new(), settled: now }
     }
 
     /// Records the value. Call this once a frame while nothing is being dragged.
@@ -26,8 +22,7 @@ impl<T: Clone + PartialEq> History<T> {
         if *now == self.settled {
             return;
         }
-        self.undo
-            .push(std::mem::replace(&mut self.settled, now.clone()));
+        self.undo.push(std::mem::replace(&mut self.settled, now.clone()));
         if self.undo.len() > MAX {
             self.undo.remove(0);
         }
@@ -38,8 +33,7 @@ impl<T: Clone + PartialEq> History<T> {
     pub(in crate::app) fn undo(&mut self, now: &T) -> Option<T> {
         self.settle(now);
         let before = self.undo.pop()?;
-        self.redo
-            .push(std::mem::replace(&mut self.settled, before.clone()));
+        self.redo.push(std::mem::replace(&mut self.settled, before.clone()));
         Some(before)
     }
 
@@ -47,8 +41,7 @@ impl<T: Clone + PartialEq> History<T> {
     pub(super) fn redo(&mut self, now: &T) -> Option<T> {
         self.settle(now);
         let after = self.redo.pop()?;
-        self.undo
-            .push(std::mem::replace(&mut self.settled, after.clone()));
+        self.undo.push(std::mem::replace(&mut self.settled, after.clone()));
         Some(after)
     }
 

@@ -34,10 +34,7 @@ impl App {
         let last = runs.case.session.calls.len().saturating_sub(1);
         let mut calls: Vec<usize> = match landmark {
             Landmark::Compaction => {
-                let compactions = outcome
-                    .events
-                    .iter()
-                    .filter(|e| e.effect == Effect::Removed);
+                let compactions = outcome.events.iter().filter(|e| e.effect == Effect::Removed);
                 compactions.map(|event| event.call.min(last)).collect()
             }
             Landmark::Overflow => {
@@ -76,10 +73,7 @@ mod tests {
         let calls = [2, 5, 5, 9];
         let next = |call| neighbor(&calls, call, Direction::Next);
         let previous = |call| neighbor(&calls, call, Direction::Previous);
-        assert_eq!(
-            [next(0), next(2), next(5), next(9)],
-            [Some(2), Some(5), Some(9), None]
-        );
+        assert_eq!([next(0), next(2), next(5), next(9)], [Some(2), Some(5), Some(9), None]);
         assert_eq!(
             [previous(10), previous(9), previous(5), previous(2)],
             [Some(9), Some(5), Some(2), None]

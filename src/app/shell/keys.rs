@@ -29,12 +29,7 @@ impl Default for KeyContext<'_> {
     fn default() -> Self {
         static SELECTION: Selection = Selection::NONE;
         static ADDED: BTreeSet<u32> = BTreeSet::new();
-        Self {
-            selection: &SELECTION,
-            added: &ADDED,
-            order: &[],
-            lanes: 0,
-        }
+        Self { selection: &SELECTION, added: &ADDED, order: &[], lanes: 0 }
     }
 }
 
@@ -107,9 +102,7 @@ pub(in crate::app) fn offered_actions(context: Option<&KeyContext<'_>>) -> Vec<O
     let without_session = KeyContext::default();
     let context = context.unwrap_or(&without_session);
     let possible = ACTIONS.iter().filter(is_possible);
-    possible
-        .flat_map(|action| offered(action, context))
-        .collect()
+    possible.flat_map(|action| offered(action, context)).collect()
 }
 
 /// Returns the commands of an action under their own names, or its only command.
@@ -204,12 +197,7 @@ impl KeyConditions {
 
 fn pressed(event: &Event) -> Option<PressedKey> {
     match event {
-        Event::Key {
-            key,
-            pressed: true,
-            modifiers,
-            ..
-        } => Some(PressedKey(*modifiers, *key)),
+        Event::Key { key, pressed: true, modifiers, .. } => Some(PressedKey(*modifiers, *key)),
         _ => None,
     }
 }

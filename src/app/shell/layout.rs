@@ -20,21 +20,14 @@ pub(in crate::app) fn show_all(
     let plain = UiFrame::new().fill(palette.panel);
     let dark = UiFrame::new().fill(palette.background);
     let height = ui.available_height();
-    Panel::top("verdict")
-        .frame(plain.inner_margin(Margin::symmetric(16, 8)))
-        .show(ui, |ui| {
-            verdict::show(ui, session, opening, commands);
-        });
+    Panel::top("verdict").frame(plain.inner_margin(Margin::symmetric(16, 8))).show(ui, |ui| {
+        verdict::show(ui, session, opening, commands);
+    });
     let [lanes, drawer, settings] = place_panels(ui, session, height);
     let ((mut lanes, lanes_edge), (mut drawer, drawer_edge)) = (lanes, drawer);
     let (mut settings, settings_edge) = settings;
     CentralPanel::no_frame()
-        .frame(dark.inner_margin(Margin {
-            left: 12,
-            right: 4,
-            top: 6,
-            bottom: 2,
-        }))
+        .frame(dark.inner_margin(Margin { left: 12, right: 4, top: 6, bottom: 2 }))
         .show(ui, |ui| {
             timeline::panel::show(ui, session, commands);
         });

@@ -87,12 +87,7 @@ impl ResizablePanel {
             ui.advance_cursor_after_rect(rect);
             ui.new_child(UiBuilder::new().max_rect(rect))
         });
-        let edge = Edge {
-            id,
-            side: self.side,
-            range: self.range,
-            panel: shown.response.rect,
-        };
+        let edge = Edge { id, side: self.side, range: self.range, panel: shown.response.rect };
         (shown.inner, edge)
     }
 }
@@ -151,8 +146,7 @@ impl Edge {
         }
         if response.hovered() || response.dragged() {
             let visuals = ui.style().interact(&response);
-            ui.painter()
-                .rect_filled(grip.expand(0.5), 0.0, visuals.fg_stroke.color);
+            ui.painter().rect_filled(grip.expand(0.5), 0.0, visuals.fg_stroke.color);
         }
         response.on_hover_and_drag_cursor(icon);
     }

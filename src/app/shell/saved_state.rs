@@ -21,11 +21,7 @@ pub(in crate::app) struct SavedState {
 impl SavedState {
     /// Reads the state unless `is_off`.
     pub(in crate::app) fn new(is_off: bool, given: &[PathBuf]) -> Self {
-        let state = if is_off {
-            State::default()
-        } else {
-            State::load()
-        };
+        let state = if is_off { State::default() } else { State::load() };
         let mut saved = Self {
             state,
             given: given
@@ -67,11 +63,7 @@ impl SavedState {
     /// Adds a folder or database to the recent list. The path of a folder gets a separator at its end. Returns an error if
     /// the list cannot be saved, as all methods that save.
     pub(in crate::app) fn add_recent_list(&mut self, path: &Path) -> Option<String> {
-        if exec::is_folder(path) {
-            self.add_recent(&path.join(""))
-        } else {
-            self.add_recent(path)
-        }
+        if exec::is_folder(path) { self.add_recent(&path.join("")) } else { self.add_recent(path) }
     }
 
     /// Adds a file to the recent list.
@@ -148,10 +140,7 @@ mod tests {
         let mut saved = SavedState::new(true, &[]);
         assert_eq!(saved.price(), None);
         assert_eq!(saved.set_price(None), None);
-        let own = OwnPrice {
-            input: Rate(0.2),
-            ..OwnPrice::starting_at(None)
-        };
+        let own = OwnPrice { input: Rate(0.2), ..OwnPrice::starting_at(None) };
         assert_eq!(saved.set_price(Some(&own)), None);
         assert_eq!(saved.price(), Some(own.clone()));
         assert_eq!(saved.set_price(None), None);
@@ -179,10 +168,6 @@ mod tests {
         assert_eq!(saved.add_recent_list(folder.path()), None);
         let recent = saved.recent();
         assert_eq!(recent, [folder.path().to_owned(), file]);
-        assert!(
-            recent[0]
-                .to_string_lossy()
-                .ends_with(std::path::is_separator)
-        );
+        assert!(recent[0].to_string_lossy().ends_with(std::path::is_separator));
     }
 }

@@ -124,11 +124,7 @@ impl App {
 
     /// Selects a message and all table rows between it and the previous selection.
     fn extend_selection(&mut self, message: usize) {
-        let Selection {
-            anchor,
-            message: from,
-            ..
-        } = self.session.selection;
+        let Selection { anchor, message: from, .. } = self.session.selection;
         self.select_message(message);
         let anchor = anchor.or(from);
         self.session.selection.anchor = anchor.filter(|anchor| *anchor != message);
@@ -201,8 +197,7 @@ impl App {
             };
             self.toasts.info(text);
         } else if !self.session.derived.order().contains(&(message as u32)) {
-            self.toasts
-                .info("The filter hides this message from the table.");
+            self.toasts.info("The filter hides this message from the table.");
         }
         self.select_message(message);
     }

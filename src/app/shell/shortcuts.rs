@@ -26,17 +26,15 @@ pub fn show(ui: &mut Ui, commands: &mut Commands) {
         widgets::section(ui, "Keyboard");
         let all: Vec<_> = sheet().collect();
         let [_, _, between] = GAP;
-        ScrollArea::vertical()
-            .max_height(window.y - FRAME)
-            .show(ui, |ui| {
-                ui.spacing_mut().item_spacing.x = between;
-                ui.columns(2, |columns| {
-                    let halves = all.chunks(all.len().div_ceil(2));
-                    for (nth, (ui, half)) in columns.iter_mut().zip(halves).enumerate() {
-                        column(ui, nth, half);
-                    }
-                });
+        ScrollArea::vertical().max_height(window.y - FRAME).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.x = between;
+            ui.columns(2, |columns| {
+                let halves = all.chunks(all.len().div_ceil(2));
+                for (nth, (ui, half)) in columns.iter_mut().zip(halves).enumerate() {
+                    column(ui, nth, half);
+                }
             });
+        });
         ui.add_space(theme::space::M);
         ui.spacing_mut().interact_size.y = theme::space::CONTROL;
         widgets::secondary_button(ui, "Close", "Esc").clicked()

@@ -91,13 +91,7 @@ impl Toasts {
     fn add(&mut self, text: String, tone: Tone, stays: f64) {
         // A repeated notice stays longer.
         self.all.retain(|toast| toast.text != text);
-        self.all.push(Toast {
-            text,
-            tone,
-            stays,
-            until: None,
-            changed: None,
-        });
+        self.all.push(Toast { text, tone, stays, until: None, changed: None });
     }
 
     /// Shows the active notices, newest at the bottom. `ui` is the window's, `config` that of the shown session. Returns the
@@ -153,9 +147,7 @@ fn foot_id() -> Id {
 fn foot(ui: &Ui) -> f32 {
     let buttons = ui.data_mut(|data| data.remove_temp::<Option<Rect>>(foot_id()));
     let bottom = ui.ctx().content_rect().bottom();
-    let buttons = buttons
-        .flatten()
-        .filter(|buttons| bottom - buttons.bottom() < LOW);
+    let buttons = buttons.flatten().filter(|buttons| bottom - buttons.bottom() < LOW);
     buttons.map_or(0.0, |buttons| bottom - buttons.top())
 }
 

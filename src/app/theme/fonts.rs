@@ -8,14 +8,8 @@ use std::sync::Arc;
 pub const SEMIBOLD: &str = "semibold";
 
 const FACES: [(&str, &[u8]); 2] = [
-    (
-        "Plimsoll Sans",
-        include_bytes!("../../../assets/fonts/PlimsollSans-Regular.ttf"),
-    ),
-    (
-        "Plimsoll Sans SemiBold",
-        include_bytes!("../../../assets/fonts/PlimsollSans-SemiBold.ttf"),
-    ),
+    ("Plimsoll Sans", include_bytes!("../../../assets/fonts/PlimsollSans-Regular.ttf")),
+    ("Plimsoll Sans SemiBold", include_bytes!("../../../assets/fonts/PlimsollSans-SemiBold.ttf")),
 ];
 
 /// Adds both weights, with egui's fonts and the system's fonts as fallbacks.
@@ -45,9 +39,7 @@ pub fn missing(ctx: &Context, text: &str) -> Option<String> {
         return None;
     }
     // The bundled fonts cover everything below.
-    let letters = text
-        .chars()
-        .filter(|c| *c >= '\u{250}' && c.is_alphabetic());
+    let letters = text.chars().filter(|c| *c >= '\u{250}' && c.is_alphabetic());
     let font = FontId::new(theme::TEXT, FontFamily::Proportional);
     let lost = ctx.fonts_mut(|fonts| {
         let mut letters = letters.take(MAX_CHECKED);
@@ -71,16 +63,10 @@ pub fn missing(ctx: &Context, text: &str) -> Option<String> {
 
 fn definitions() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
-    let fallbacks = fonts
-        .families
-        .get(&FontFamily::Proportional)
-        .cloned()
-        .unwrap_or_default();
+    let fallbacks = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
     let families = [FontFamily::Proportional, FontFamily::Name(SEMIBOLD.into())];
     for ((name, bytes), family) in FACES.into_iter().zip(families) {
-        fonts
-            .font_data
-            .insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+        fonts.font_data.insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
         let chain = std::iter::once(name.to_owned()).chain(fallbacks.iter().cloned());
         fonts.families.insert(family, chain.collect());
     }
@@ -112,30 +98,21 @@ mod tests {
         let ctx = Context::default();
         theme::apply(&ctx);
         let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
-            for style in [
-                TextStyle::Body,
-                TextStyle::Small,
-                theme::strong(),
-                theme::small_strong(),
-            ] {
+            for style in [TextStyle::Body, TextStyle::Small, theme::strong(), theme::small_strong()]
+            {
                 let font = style.resolve(ui.style());
                 let width = |text: &str| {
                     let galley =
-                        ui.painter()
-                            .layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE);
+                        ui.painter().layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE);
                     galley.size().x
                 };
-                let widths: Vec<_> = ('0'..='9')
-                    .map(|digit| width(&digit.to_string().repeat(10)))
-                    .collect();
+                let widths: Vec<_> =
+                    ('0'..='9').map(|digit| width(&digit.to_string().repeat(10))).collect();
                 assert!(
                     widths.iter().all(|w| (w - widths[0]).abs() < 0.01),
                     "{style:?}: {widths:?}"
                 );
-                assert!(
-                    (width("111,111k") - width("208,947k")).abs() < 0.01,
-                    "{style:?}"
-                );
+                assert!((width("111,111k") - width("208,947k")).abs() < 0.01, "{style:?}");
             }
         });
         output.textures_delta.clear();

@@ -266,11 +266,7 @@ mod tests {
     fn luminance(color: Color32) -> f32 {
         let linear = |c: u8| {
             let c = f32::from(c) / 255.0;
-            if c <= 0.040_45 {
-                c / 12.92
-            } else {
-                ((c + 0.055) / 1.055).powf(2.4)
-            }
+            if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * linear(color.r()) + 0.7152 * linear(color.g()) + 0.0722 * linear(color.b())
     }
@@ -317,12 +313,7 @@ mod tests {
     #[test]
     fn every_kind_and_every_lane_has_its_own_color() {
         for p in [&DARK, &LIGHT] {
-            let mut all: Vec<_> = p
-                .kinds
-                .iter()
-                .chain(&p.lanes)
-                .map(Color32::to_array)
-                .collect();
+            let mut all: Vec<_> = p.kinds.iter().chain(&p.lanes).map(Color32::to_array).collect();
             all.sort_unstable();
             all.dedup();
             assert_eq!(all.len(), Kind::ALL.len() + LANES);

@@ -9,26 +9,14 @@ use egui::{
 
 /// Returns the style of a palette.
 pub(super) fn of(palette: &Palette) -> Style {
-    let mut style = Style {
-        visuals: visuals(palette),
-        ..Style::default()
-    };
+    let mut style = Style { visuals: visuals(palette), ..Style::default() };
     let semibold = || FontFamily::Name(fonts::SEMIBOLD.into());
     style.text_styles = [
         (TextStyle::Body, FontId::new(TEXT, FontFamily::Proportional)),
-        (
-            TextStyle::Button,
-            FontId::new(TEXT, FontFamily::Proportional),
-        ),
-        (
-            TextStyle::Small,
-            FontId::new(SMALL, FontFamily::Proportional),
-        ),
+        (TextStyle::Button, FontId::new(TEXT, FontFamily::Proportional)),
+        (TextStyle::Small, FontId::new(SMALL, FontFamily::Proportional)),
         (TextStyle::Heading, FontId::new(TITLE, semibold())),
-        (
-            TextStyle::Monospace,
-            FontId::new(12.0, FontFamily::Monospace),
-        ),
+        (TextStyle::Monospace, FontId::new(12.0, FontFamily::Monospace)),
         (strong(), FontId::new(TEXT, semibold())),
         (small_strong(), FontId::new(SMALL, semibold())),
     ]
@@ -46,11 +34,7 @@ pub(super) fn of(palette: &Palette) -> Style {
     spacing.icon_width = 16.0;
     spacing.icon_width_inner = 8.0;
     spacing.tooltip_width = 360.0;
-    spacing.scroll = ScrollStyle {
-        bar_width: 8.0,
-        floating_width: 4.0,
-        ..ScrollStyle::floating()
-    };
+    spacing.scroll = ScrollStyle { bar_width: 8.0, floating_width: 4.0, ..ScrollStyle::floating() };
     // A list that grows during a scroll would otherwise be pulled back to its former end.
     spacing.scroll.kinetic.rubber_band = false;
     style.interaction.selectable_labels = false;
@@ -59,24 +43,14 @@ pub(super) fn of(palette: &Palette) -> Style {
 }
 
 fn visuals(palette: &Palette) -> Visuals {
-    let mut visuals = if palette.is_dark {
-        Visuals::dark()
-    } else {
-        Visuals::light()
-    };
+    let mut visuals = if palette.is_dark { Visuals::dark() } else { Visuals::light() };
     visuals.widgets = widgets(palette);
     visuals.weak_text_color = Some(palette.weak);
-    visuals.selection = Selection {
-        bg_fill: palette.selection,
-        stroke: Stroke::new(1.0, palette.text),
-    };
+    visuals.selection =
+        Selection { bg_fill: palette.selection, stroke: Stroke::new(1.0, palette.text) };
     visuals.hyperlink_color = palette.accent;
     visuals.faint_bg_color = palette.background.lerp_to_gamma(palette.panel, 0.5);
-    visuals.extreme_bg_color = if palette.is_dark {
-        palette.background
-    } else {
-        palette.panel
-    };
+    visuals.extreme_bg_color = if palette.is_dark { palette.background } else { palette.panel };
     visuals.text_edit_bg_color = Some(palette.raised);
     visuals.code_bg_color = palette.raised;
     visuals.warn_fg_color = palette.warn;
@@ -90,9 +64,7 @@ fn visuals(palette: &Palette) -> Visuals {
         offset: [0, 8],
         blur: 24,
         spread: 0,
-        color: DARK
-            .background
-            .gamma_multiply(if palette.is_dark { 0.7 } else { 0.14 }),
+        color: DARK.background.gamma_multiply(if palette.is_dark { 0.7 } else { 0.14 }),
     };
     visuals.window_shadow = shadow;
     visuals.popup_shadow = shadow;

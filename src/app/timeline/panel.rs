@@ -38,23 +38,11 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
     let (document, runs, selection) = (input.document, input.runs, input.selection);
     let focused = runs.focused(&selection);
     let threshold_lane = runs.threshold_lane(&selection);
-    let budget = runs.budget(
-        &threshold_lane.policy,
-        &threshold_lane.knobs,
-        selection.call,
-    );
+    let budget = runs.budget(&threshold_lane.policy, &threshold_lane.knobs, selection.call);
     let trigger = threshold_lane.trigger(selection.call, budget);
-    let area = if input.view.area == Area::Recorded {
-        &runs.recorded
-    } else {
-        focused
-    };
-    let lines: Vec<_> = runs
-        .lanes
-        .iter()
-        .enumerate()
-        .map(|(idx, lane)| line(ui, input, idx, lane))
-        .collect();
+    let area = if input.view.area == Area::Recorded { &runs.recorded } else { focused };
+    let lines: Vec<_> =
+        runs.lanes.iter().enumerate().map(|(idx, lane)| line(ui, input, idx, lane)).collect();
     let hover = |call: usize| hover_text(input, focused, call);
     let unrecorded = |call: usize| unrecorded_at(input, call);
     let compared = compared_curve(ui, input);
@@ -135,10 +123,7 @@ fn recorded_compactions(events: &[Event], last: usize) -> Vec<CompactionFlag> {
         } else {
             format!("from {before}")
         };
-        CompactionFlag {
-            call: event.call.min(last),
-            label: format!("recorded compaction {fell}"),
-        }
+        CompactionFlag { call: event.call.min(last), label: format!("recorded compaction {fell}") }
     };
     events.iter().map(compaction).collect()
 }
@@ -146,11 +131,7 @@ fn recorded_compactions(events: &[Event], last: usize) -> Vec<CompactionFlag> {
 /// Returns the curve of the setting under the pointer.
 fn reference_curve<'a>(ui: &Ui, input: &TimelinePanelInput<'a>) -> Option<ReferenceCurve<'a>> {
     let tried = input.tried_setting.filter(|_| input.shows_tried_setting);
-    tried.map(|samples| ReferenceCurve {
-        name: "this setting",
-        color: palette(ui).text,
-        samples,
-    })
+    tried.map(|samples| ReferenceCurve { name: "this setting", color: palette(ui).text, samples })
 }
 
 /// Returns the curve of the second session, once it is compared.
@@ -212,10 +193,7 @@ fn select(response: &TimelineResponse, input: &TimelinePanelInput<'_>, commands:
     }
     if let Some(kind) = response.kind {
         let isolated = Some(kind).filter(|_| input.view.isolated != Some(kind));
-        let view = TimelineView {
-            isolated,
-            ..input.view
-        };
+        let view = TimelineView { isolated, ..input.view };
         commands.push(ViewCommand::Timeline(view));
     }
     if let Some(flag) = response.flag {
@@ -233,19 +211,13 @@ fn set_thresholds(
     if let Some(call) = response.restart {
         commands.push(SettingsCommand::ToggleRestart(call));
     }
-    let budget = input.runs.budget(
-        &threshold_lane.policy,
-        &threshold_lane.knobs,
-        input.selection.call,
-    );
+    let budget =
+        input.runs.budget(&threshold_lane.policy, &threshold_lane.knobs, input.selection.call);
     let knob = |role| threshold_lane.policy.knob_for(role);
     if let (Some(share), Some(knob)) = (response.trigger, knob(KnobRole::CompressionTrigger)) {
         let tokens = Tokens((share.0.max(0.0) * budget.usable().as_f64()).round() as u64);
         if let Some(value) = threshold_lane.trigger_value(tokens, input.selection.call, budget) {
-            commands.push(SettingsCommand::Set(
-                KnobKey::of(&threshold_lane.policy, knob),
-                value,
-            ));
+            commands.push(SettingsCommand::Set(KnobKey::of(&threshold_lane.policy, knob), value));
         }
     }
     if let (Some(reserve), Some(knob)) = (response.output_reserve, knob(KnobRole::OutputReserve)) {
@@ -299,10 +271,7 @@ fn switches(
     let by_call = "Align equal calls or turns of both sessions";
     for (is_by_share, name, help) in [(true, "by share", by_share), (false, "by call", by_call)] {
         if switch(ui, view.is_by_share == is_by_share, name, help) {
-            commands.push(ViewCommand::Compare(CompareView {
-                is_by_share,
-                ..view
-            }));
+            commands.push(ViewCommand::Compare(CompareView { is_by_share, ..view }));
         }
     }
 }
@@ -317,9 +286,8 @@ fn switch(ui: &mut Ui, is_on: bool, name: &str, help: &str) -> bool {
 /// the actual one, and the first call without a file's content.
 fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some((message, tokens)) = input
-        .document
-        .largest_new_message(&input.runs.case.ledger, call)
+    if let Some((message, tokens)) =
+        input.document.largest_new_message(&input.runs.case.ledger, call)
     {
         let facts = &input.document.facts[message];
         let name = facts.tool.as_deref().unwrap_or(wording::kind(facts.kind));
@@ -327,15 +295,10 @@ fn hover_text(input: &TimelinePanelInput<'_>, focused: &LaneRun, call: usize) ->
         lines.push(format!("+{tokens} {name}  {}", facts.preview));
     }
     let unrecorded = unrecorded_at(input, call);
-    let before = call
-        .checked_sub(1)
-        .map(|before| unrecorded_at(input, before));
+    let before = call.checked_sub(1).map(|before| unrecorded_at(input, before));
     if let Some(before) = before.filter(|before| *before != unrecorded) {
         let (before, now) = (wording::short(before), wording::short(unrecorded));
-        lines.push(format!(
-            "{}: {before} → {now} from this call on",
-            wording::NOT_RECORDED
-        ));
+        lines.push(format!("{}: {before} → {now} from this call on", wording::NOT_RECORDED));
     }
     if input.selection.lane.is_none() {
         return lines;

@@ -21,9 +21,8 @@ pub(super) fn show(
     place: Rect,
     commands: &mut Commands,
 ) {
-    let frame = Frame::popup(ui.style())
-        .fill(palette(ui).raised)
-        .inner_margin(Margin::symmetric(8, 2));
+    let frame =
+        Frame::popup(ui.style()).fill(palette(ui).raised).inner_margin(Margin::symmetric(8, 2));
     let area = Area::new(card::chip_id())
         .order(Order::Middle)
         .fade_in(false)

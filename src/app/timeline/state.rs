@@ -16,11 +16,7 @@ pub struct TimelineView {
 
 impl Default for TimelineView {
     fn default() -> Self {
-        Self {
-            axis: Axis::Calls,
-            area: Area::Recorded,
-            isolated: None,
-        }
+        Self { axis: Axis::Calls, area: Area::Recorded, isolated: None }
     }
 }
 

@@ -13,20 +13,15 @@ use egui::{CollapsingHeader, Frame, Margin, ScrollArea, Sense, Stroke, Ui, vec2}
 /// Shows the controls.
 pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, commands: &mut Commands) {
     let mut view = input.view.clone();
-    ScrollArea::vertical()
-        .id_salt("tune controls")
-        .auto_shrink(false)
-        .show(ui, |ui| {
-            Frame::new()
-                .inner_margin(Margin::symmetric(14, 8))
-                .show(ui, |ui| {
-                    ui.spacing_mut().item_spacing.y = space::XS;
-                    ui.spacing_mut().interact_size.y = 20.0;
-                    widgets::section(ui, "Sweep");
-                    lanes(ui, input, &mut view);
-                    n_settings(ui, &mut view);
-                });
+    ScrollArea::vertical().id_salt("tune controls").auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::symmetric(14, 8)).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::XS;
+            ui.spacing_mut().interact_size.y = 20.0;
+            widgets::section(ui, "Sweep");
+            lanes(ui, input, &mut view);
+            n_settings(ui, &mut view);
         });
+    });
     if view != *input.view {
         commands.push(ViewCommand::Tune(Box::new(view)));
     }
@@ -44,8 +39,7 @@ fn lanes(ui: &mut Ui, input: &TuneInput<'_>, view: &mut TuneView) {
             let (rect, _) = ui.allocate_exact_size(vec2(11.0, 18.0), Sense::hover());
             let color = palette(ui).lane(lane);
             let edge = Stroke::new(1.0, color);
-            ui.painter()
-                .add(marker(rect.center(), 4.0, lane, color, edge));
+            ui.painter().add(marker(rect.center(), 4.0, lane, color, edge));
             if ui.checkbox(&mut is_tried, label).changed() {
                 if is_tried {
                     view.skipped.remove(label);
@@ -67,9 +61,9 @@ fn knobs(ui: &mut Ui, input: &TuneInput<'_>, lane: usize, view: &mut TuneView) {
     let n = varying.iter().filter(|varies| **varies).count();
     let title = small(ui, wording::count(n, "varying setting"));
     ui.indent(("tune knobs", lane), |ui| {
-        CollapsingHeader::new(title)
-            .id_salt(("tune knobs", lane, &policy.name))
-            .show_unindented(ui, |ui| {
+        CollapsingHeader::new(title).id_salt(("tune knobs", lane, &policy.name)).show_unindented(
+            ui,
+            |ui| {
                 for (knob, mut varies) in policy.knobs.iter().zip(varying) {
                     let label = small(ui, &knob.name);
                     let check = ui.checkbox(&mut varies, label);
@@ -83,7 +77,8 @@ fn knobs(ui: &mut Ui, input: &TuneInput<'_>, lane: usize, view: &mut TuneView) {
                         view.knobs.insert(key, varies);
                     }
                 }
-            });
+            },
+        );
     });
 }
 

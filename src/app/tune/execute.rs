@@ -25,13 +25,11 @@ impl App {
         let ready = derived.shared_runs().zip(derived.shared_index());
         let of_document = |id: u64| document.is_some_and(|document| document.id == id);
         let Some((runs, index)) = ready.filter(|(runs, _)| of_document(runs.document)) else {
-            self.toasts
-                .info("The session is still being analyzed. Try again in a moment.");
+            self.toasts.info("The session is still being analyzed. Try again in a moment.");
             return;
         };
         if self.session.view.tune.subjects(runs).0.is_empty() {
-            self.toasts
-                .info("No settings to try: select a lane with an active policy.");
+            self.toasts.info("No settings to try: select a lane with an active policy.");
             return;
         }
         self.session.view.tune.hovered = None;
@@ -52,8 +50,7 @@ impl App {
             return;
         };
         let Some(lane) = sweep.lane_of(point, &self.session.config) else {
-            self.toasts
-                .info("This lane now has another policy. Sweep again to try its settings.");
+            self.toasts.info("This lane now has another policy. Sweep again to try its settings.");
             return;
         };
         let found = &sweep.points[point];
@@ -68,9 +65,8 @@ impl App {
         }
         self.session.config.lanes[lane].own = Some(own);
         self.session.selection.lane = Some(lane);
-        self.toasts.info(format!(
-            "{name} now has these settings. Undo restores the previous ones."
-        ));
+        self.toasts
+            .info(format!("{name} now has these settings. Undo restores the previous ones."));
     }
 }
 

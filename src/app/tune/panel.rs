@@ -38,18 +38,11 @@ pub(in crate::app) fn controls(ui: &mut Ui, session: &OpenSession<'_>, commands:
                 .desired_width(120.0)
                 .desired_height(8.0),
         );
-        let text = format!(
-            "{} of {}",
-            wording::grouped(done as u64),
-            wording::grouped(all as u64)
-        );
+        let text = format!("{} of {}", wording::grouped(done as u64), wording::grouped(all as u64));
         ui.label(small(ui, text));
     } else {
         let button = widgets::secondary_button(ui, "Sweep", "Ctrl+R");
-        if button
-            .on_hover_text("Try many settings of the selected lanes")
-            .clicked()
-        {
+        if button.on_hover_text("Try many settings of the selected lanes").clicked() {
             commands.push(TuneCommand::Start);
         }
         if let Some(text) = input.sweep.map(|sweep| state(sweep, input)) {
@@ -88,14 +81,11 @@ pub(in crate::app) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mu
 fn results(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
     let (mut best, edge) = right_panel(ui, ("tune best", BEST), MIN_BEST);
     let mut hovered = None;
-    ScrollArea::vertical()
-        .id_salt("tune best")
-        .auto_shrink(false)
-        .show(&mut best, |ui| {
-            super::recommended::show(ui, input, sweep, commands);
-            hovered = super::best::show(ui, sweep, commands);
-            super::recommended::more(ui, sweep);
-        });
+    ScrollArea::vertical().id_salt("tune best").auto_shrink(false).show(&mut best, |ui| {
+        super::recommended::show(ui, input, sweep, commands);
+        hovered = super::best::show(ui, sweep, commands);
+        super::recommended::more(ui, sweep);
+    });
     let in_plot = edge.beside(ui, |ui| super::plot::show(ui, input, sweep, commands));
     let hovered = in_plot.or(hovered);
     if hovered != input.view.hovered {

@@ -16,10 +16,7 @@ use egui::{Frame, Margin, RichText, Ui};
 /// Title of the axis of peaks.
 const PEAK: &str = "peak, % of usable";
 /// The usable window on the axis of peaks.
-const USABLE: Level<'_> = Level {
-    value: 100.0,
-    name: "usable window",
-};
+const USABLE: Level<'_> = Level { value: 100.0, name: "usable window" };
 
 /// Shows the plot. Returns the setting under the pointer.
 pub(super) fn show(
@@ -52,12 +49,7 @@ pub(super) fn show(
         },
         format_x: &|value| format_cost(sweep.unit, value),
     };
-    let margin = Margin {
-        left: 12,
-        right: 12,
-        top: 4,
-        bottom: 4,
-    };
+    let margin = Margin { left: 12, right: 12, top: 4, bottom: 4 };
     let shown = Frame::new().inner_margin(margin);
     let shown = shown.show(ui, |ui| scatter(ui, &plot)).inner;
     if let Some(clicked) = shown.clicked {
@@ -65,9 +57,7 @@ pub(super) fn show(
     }
     let hovered = shown.hovered.map(|dot| points[dot]);
     if let Some(hovered) = hovered {
-        shown
-            .response
-            .on_hover_ui_at_pointer(|ui| card(ui, sweep, hovered));
+        shown.response.on_hover_ui_at_pointer(|ui| card(ui, sweep, hovered));
     }
     hovered
 }
@@ -79,11 +69,7 @@ fn dot(ui: &Ui, sweep: &Sweep, idx: usize, point: &Point) -> Option<Dot> {
     let is_front = sweep.trade_off.contains(&idx);
     Some(Dot {
         at: position(sweep.unit, score),
-        fill: if is_front {
-            color
-        } else {
-            color.gamma_multiply(0.5)
-        },
+        fill: if is_front { color } else { color.gamma_multiply(0.5) },
         edge: color,
         shape: lane,
         is_out: point.ruled_out.is_some(),
@@ -140,29 +126,20 @@ pub(super) fn card(ui: &mut Ui, sweep: &Sweep, idx: usize) {
             let why = why.text(&sweep.subjects[point.subject].policy);
             (format!("Ruled out: {why}."), Tone::Bad)
         }
-        (None, true) => (
-            "Settings at the time of the sweep. Click to restore them.".to_owned(),
-            Tone::Weak,
-        ),
-        (None, false) => (
-            "Click to apply these settings to the lane.".to_owned(),
-            Tone::Weak,
-        ),
+        (None, true) => {
+            ("Settings at the time of the sweep. Click to restore them.".to_owned(), Tone::Weak)
+        }
+        (None, false) => ("Click to apply these settings to the lane.".to_owned(), Tone::Weak),
     };
     ui.label(RichText::new(text).color(tone.color(palette(ui))));
 }
 
 /// Returns the results of a setting: `$4.10 with expected re-reads · 2 blind edits · peak 71 % of usable · 4 compactions`
 fn figures(unit: CostUnit, score: &Score) -> String {
-    let mut parts = vec![format!(
-        "{} with expected re-reads",
-        format_cost(unit, unit.of(score))
-    )];
+    let mut parts = vec![format!("{} with expected re-reads", format_cost(unit, unit.of(score)))];
     if let Some(rules) = score.user_rules.filter(|rules| rules.lost > 0) {
         let (lost, stated) = (rules.lost, rules.stated);
-        parts.push(format!(
-            "loses {lost} of {stated} constraints and decisions"
-        ));
+        parts.push(format!("loses {lost} of {stated} constraints and decisions"));
     }
     if score.blind_edits > 0 {
         parts.push(wording::count(score.blind_edits, "blind edit"));

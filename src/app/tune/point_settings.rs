@@ -8,11 +8,7 @@ use crate::app::wording;
 pub(super) fn settings(sweep: &Sweep, point: &Point) -> Vec<(String, String)> {
     let subject = &sweep.subjects[point.subject];
     let is_varied = |knob: &str| subject.axes.iter().any(|axis| axis.knob == knob);
-    let knobs = subject
-        .policy
-        .knobs
-        .iter()
-        .filter(|knob| is_varied(&knob.name));
+    let knobs = subject.policy.knobs.iter().filter(|knob| is_varied(&knob.name));
     knobs
         .filter_map(|knob| {
             let value = point.knobs.get(&knob.name)?;

@@ -16,12 +16,7 @@ const CHANGED: &str = "Window, tokenizer, prices or manual edits have changed: s
 
 /// Shows the recommendation.
 pub(super) fn show(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &mut Commands) {
-    let margin = Margin {
-        left: 16,
-        right: 12,
-        top: 6,
-        bottom: 2,
-    };
+    let margin = Margin { left: 16, right: 12, top: 6, bottom: 2 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.spacing_mut().interact_size.y = 20.0;
@@ -77,11 +72,8 @@ fn recommendation(ui: &mut Ui, input: &TuneInput<'_>, sweep: &Sweep, commands: &
 /// Returns how many settings are as good as the recommended one, if there are others.
 fn as_good(found: &Recommendation) -> Option<String> {
     let others = found.as_good.checked_sub(1).filter(|others| *others > 0)?;
-    let (are, differ) = if others == 1 {
-        ("is", "its cost differs")
-    } else {
-        ("are", "their costs differ")
-    };
+    let (are, differ) =
+        if others == 1 { ("is", "its cost differs") } else { ("are", "their costs differ") };
     let others = wording::count(others, "other setting");
     Some(format!(
         "{others} {are} as good: {differ} by less than 1 % or than the error of the expected re-reads."

@@ -23,12 +23,7 @@ pub const POINTS: [usize; 4] = [100, 300, 1_000, 3_000];
 
 impl Default for TuneView {
     fn default() -> Self {
-        Self {
-            skipped: BTreeSet::new(),
-            knobs: BTreeMap::new(),
-            points: 300,
-            hovered: None,
-        }
+        Self { skipped: BTreeSet::new(), knobs: BTreeMap::new(), points: 300, hovered: None }
     }
 }
 

@@ -20,10 +20,7 @@ pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
     }
     let plain = text.text().to_owned();
     let format = format(ui, text);
-    let space = Space {
-        width: ui.available_width(),
-        max_lines: Some(1),
-    };
+    let space = Space { width: ui.available_width(), max_lines: Some(1) };
     let job = lines(ui, &plain, &format, space);
     let response = ui.add(Label::new(job).extend());
     // Assistive tools read the text in logical order.
@@ -35,10 +32,7 @@ pub fn one_line(ui: &mut Ui, text: RichText) -> Response {
 pub(super) fn wrapped(ui: &Ui, text: RichText, width: f32) -> LayoutJob {
     let plain = text.text().to_owned();
     let format = format(ui, text);
-    let space = Space {
-        width,
-        max_lines: None,
-    };
+    let space = Space { width, max_lines: None };
     lines(ui, &plain, &format, space)
 }
 
@@ -97,11 +91,7 @@ fn lines(ui: &Ui, text: &str, format: &TextFormat, space: Space) -> LayoutJob {
         }
     }
     // egui breaks only words that are longer than a line.
-    job.wrap.max_width = if space.max_lines.is_some() {
-        f32::INFINITY
-    } else {
-        space.width
-    };
+    job.wrap.max_width = if space.max_lines.is_some() { f32::INFINITY } else { space.width };
     job
 }
 
@@ -236,10 +226,8 @@ mod tests {
     fn breaks_lines_before_it_orders_words() {
         let width = |text: &str| text.chars().count() as f32;
         let text = "אחת שתיים שלוש ארבע";
-        let lines: Vec<_> = broken(text, 10.0, &width)
-            .into_iter()
-            .map(|line| text[line].trim_end())
-            .collect();
+        let lines: Vec<_> =
+            broken(text, 10.0, &width).into_iter().map(|line| text[line].trim_end()).collect();
         assert_eq!(lines, ["אחת שתיים", "שלוש ארבע"]);
         assert_eq!(cut("אחת שתיים", 9.0, &width), "אחת …");
         assert!(broken("", 10.0, &width)[0].is_empty());

@@ -10,9 +10,7 @@ use egui::{
 /// Shows the main button of a view.
 pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
     let palette = palette(ui);
-    let text = RichText::new(text)
-        .text_style(theme::strong())
-        .color(palette.on_fill);
+    let text = RichText::new(text).text_style(theme::strong()).color(palette.on_fill);
     let button = Button::new(text).fill(palette.accent).stroke(Stroke::NONE);
     ui.add(button.min_size(vec2(0.0, space::CONTROL)))
 }
@@ -20,19 +18,12 @@ pub fn primary_button(ui: &mut Ui, text: &str) -> Response {
 /// Shows the main button with a narrow menu button at its right. `more` is the accessible name and hover text of the
 /// menu button. Returns both responses.
 pub fn primary_with_menu(ui: &mut Ui, text: &str, more: &str) -> [Response; 2] {
-    let radius = |left, right| CornerRadius {
-        nw: left,
-        sw: left,
-        ne: right,
-        se: right,
-    };
+    let radius = |left, right| CornerRadius { nw: left, sw: left, ne: right, se: right };
     let half = |ui: &mut Ui, text: &str, left, right, width| {
         let palette = palette(ui);
         let text = RichText::new(text).text_style(theme::strong());
         let button = Button::new(text.color(palette.on_fill)).fill(palette.accent);
-        let button = button
-            .stroke(Stroke::NONE)
-            .corner_radius(radius(left, right));
+        let button = button.stroke(Stroke::NONE).corner_radius(radius(left, right));
         ui.add(button.min_size(vec2(width, space::CONTROL)))
     };
     ui.spacing_mut().item_spacing.x = 1.0;
@@ -57,11 +48,8 @@ pub fn secondary_button(ui: &mut Ui, text: &str, shortcut: &str) -> Response {
     let palette = palette(ui);
     let mut button = Button::new(text).min_size(vec2(0.0, space::CONTROL));
     if !shortcut.is_empty() {
-        button = button.right_text(
-            RichText::new(shortcut)
-                .text_style(TextStyle::Small)
-                .color(palette.weak),
-        );
+        button = button
+            .right_text(RichText::new(shortcut).text_style(TextStyle::Small).color(palette.weak));
     }
     let response = ui.add(button);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), text));
@@ -110,27 +98,17 @@ pub struct ChipText {
 impl ChipText {
     /// Creates weak text.
     pub fn plain(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_strong: false,
-        }
+        Self { text: text.into(), is_strong: false }
     }
 
     /// Creates strong text.
     pub fn strong(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_strong: true,
-        }
+        Self { text: text.into(), is_strong: true }
     }
 
     /// Returns the text style.
     pub fn style(&self) -> TextStyle {
-        if self.is_strong {
-            theme::strong()
-        } else {
-            TextStyle::Body
-        }
+        if self.is_strong { theme::strong() } else { TextStyle::Body }
     }
 }
 
@@ -139,26 +117,15 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, texts: &[ChipText]) -> Response {
     let palette = palette(ui);
     let mut job = egui::text::LayoutJob::default();
     for part in texts {
-        let color = if part.is_strong {
-            palette.text
-        } else {
-            palette.weak
-        };
+        let color = if part.is_strong { palette.text } else { palette.weak };
         let font = part.style().resolve(ui.style());
         job.append(&part.text, 0.0, egui::TextFormat::simple(font, color));
     }
     let galley = ui.painter().layout_job(job);
     let dot_width = if dot.is_some() { 8.0 + 6.0 } else { 0.0 };
-    let size = vec2(
-        galley.size().x + dot_width + 2.0 * chip_padding().x,
-        space::CONTROL - 4.0,
-    );
+    let size = vec2(galley.size().x + dot_width + 2.0 * chip_padding().x, space::CONTROL - 4.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let fill = if response.hovered() {
-        palette.hover
-    } else {
-        palette.raised
-    };
+    let fill = if response.hovered() { palette.hover } else { palette.raised };
     ui.painter().rect(
         rect,
         CornerRadius::same(space::RADIUS),
@@ -171,8 +138,7 @@ pub fn chip(ui: &mut Ui, dot: Option<Color32>, texts: &[ChipText]) -> Response {
         ui.painter().circle_filled(at + vec2(4.0, 0.0), 4.0, color);
         at.x += dot_width;
     }
-    ui.painter()
-        .galley(at - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
+    ui.painter().galley(at - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
     let text: String = texts.iter().map(|part| part.text.as_str()).collect();
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &text));
     response
@@ -190,11 +156,7 @@ pub fn choice(ui: &mut Ui, name: &str, note: &str, help: &str, is_chosen: bool) 
         job.wrap.max_rows = max_rows;
         ui.painter().layout_job(job)
     };
-    let style = if is_chosen {
-        theme::strong()
-    } else {
-        TextStyle::Body
-    };
+    let style = if is_chosen { theme::strong() } else { TextStyle::Body };
     let note = text(note, TextStyle::Small, palette.weak, (room / 2.0, 1));
     let title_room = room - note.size().x - space::S;
     let title = text(name, style, palette.text, (title_room, 1));
@@ -229,13 +191,11 @@ pub fn badge(ui: &mut Ui, count: usize, tone: Tone) -> Response {
     let size = vec2(figure.size().x + 12.0 + 10.0, 18.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     if response.hovered() {
-        ui.painter()
-            .rect_filled(rect, f32::from(space::RADIUS_SMALL), palette.hover);
+        ui.painter().rect_filled(rect, f32::from(space::RADIUS_SMALL), palette.hover);
     }
     let at = rect.left_center() + vec2(9.0, 0.0);
     let corners = [vec2(0.0, -4.5), vec2(5.0, 4.0), vec2(-5.0, 4.0)].map(|by| at + by);
-    ui.painter()
-        .add(Shape::convex_polygon(corners.to_vec(), color, Stroke::NONE));
+    ui.painter().add(Shape::convex_polygon(corners.to_vec(), color, Stroke::NONE));
     let right = rect.right() - 5.0 - figure.size().x;
     let top = rect.center().y - figure.size().y / 2.0;
     ui.painter().galley(pos2(right, top), figure, color);
@@ -263,39 +223,26 @@ fn tab(ui: &mut Ui, name: &str, remark: &str, is_chosen: bool) -> Response {
     let body = TextStyle::Body.resolve(ui.style());
     let strong = theme::strong().resolve(ui.style());
     // Uses the width of the chosen state so that choosing a tab moves nothing.
-    let wide = ui
-        .painter()
-        .layout_no_wrap(name.to_owned(), strong.clone(), palette.text);
+    let wide = ui.painter().layout_no_wrap(name.to_owned(), strong.clone(), palette.text);
     let galley = if is_chosen {
         std::sync::Arc::clone(&wide)
     } else {
-        ui.painter()
-            .layout_no_wrap(name.to_owned(), body, palette.weak)
+        ui.painter().layout_no_wrap(name.to_owned(), body, palette.weak)
     };
-    let remark = (!remark.is_empty()).then(|| {
-        ui.painter()
-            .layout_no_wrap(remark.to_owned(), strong, palette.warn)
-    });
+    let remark = (!remark.is_empty())
+        .then(|| ui.painter().layout_no_wrap(remark.to_owned(), strong, palette.warn));
     let extra = remark.as_ref().map_or(0.0, |remark| remark.size().x + 5.0);
     let size = vec2(wide.size().x + extra, 32.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let top = rect.center().y - wide.size().y / 2.0;
-    let ink = if response.hovered() {
-        palette.text
-    } else {
-        palette.weak
-    };
+    let ink = if response.hovered() { palette.text } else { palette.weak };
     ui.painter().galley_with_override_text_color(
         pos2(rect.left(), top),
         galley,
         if is_chosen { palette.text } else { ink },
     );
     if let Some(remark) = remark {
-        ui.painter().galley(
-            pos2(rect.left() + wide.size().x + 5.0, top),
-            remark,
-            palette.warn,
-        );
+        ui.painter().galley(pos2(rect.left() + wide.size().x + 5.0, top), remark, palette.warn);
     }
     if is_chosen {
         let line = egui::Rect::from_min_max(

@@ -106,11 +106,7 @@ pub(in crate::app) struct DialogAction<'a> {
 
 /// Shows the button of the dialog's action, and the one that cancels it.
 pub(in crate::app) fn dialog_buttons(ui: &mut Ui, action: DialogAction<'_>) -> Option<DialogEnd> {
-    let DialogAction {
-        verb,
-        is_possible,
-        is_entered,
-    } = action;
+    let DialogAction { verb, is_possible, is_entered } = action;
     let buttons = ui.horizontal(|ui| {
         let action = ui.add_enabled_ui(is_possible, |ui| primary_button(ui, verb));
         let is_cancelled = secondary_button(ui, "Cancel", "Esc").clicked();

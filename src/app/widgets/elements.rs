@@ -18,16 +18,8 @@ pub fn figure(ui: &mut Ui, label: &str, value: &str, tone: Tone) -> Response {
     let palette = palette(ui);
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        ui.label(
-            RichText::new(label)
-                .text_style(TextStyle::Small)
-                .color(palette.weak),
-        );
-        ui.label(
-            RichText::new(value)
-                .text_style(theme::strong())
-                .color(tone.color(palette)),
-        );
+        ui.label(RichText::new(label).text_style(TextStyle::Small).color(palette.weak));
+        ui.label(RichText::new(value).text_style(theme::strong()).color(tone.color(palette)));
     })
     .response
 }
@@ -43,6 +35,5 @@ pub fn swatch(ui: &mut Ui, color: Color32) -> Response {
 pub fn hairline(ui: &mut Ui) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 1.0), Sense::hover());
     let rect = rect.expand2(vec2(space::XS, 0.0)).intersect(ui.clip_rect());
-    ui.painter()
-        .hline(rect.x_range(), rect.center().y, palette(ui).line());
+    ui.painter().hline(rect.x_range(), rect.center().y, palette(ui).line());
 }

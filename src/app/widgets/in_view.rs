@@ -32,11 +32,7 @@ pub(in crate::app) struct SelectedRow {
 impl SelectedRow {
     /// Returns a row of a list without folds.
     pub(in crate::app) fn new(row: usize) -> Self {
-        Self {
-            row,
-            position: row,
-            n_foldable_above: 0,
-        }
+        Self { row, position: row, n_foldable_above: 0 }
     }
 
     fn key(self) -> (usize, usize) {
@@ -57,13 +53,7 @@ pub(in crate::app) struct Rows {
 
 impl Default for InView {
     fn default() -> Self {
-        Self {
-            offset: 0.0,
-            height: 0.0,
-            selected: None,
-            is_seen: false,
-            is_due: true,
-        }
+        Self { offset: 0.0, height: 0.0, selected: None, is_seen: false, is_due: true }
     }
 }
 
@@ -139,11 +129,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    const ROWS: Rows = Rows {
-        len: 100,
-        row: 10.0,
-        height: 50.0,
-    };
+    const ROWS: Rows = Rows { len: 100, row: 10.0, height: 50.0 };
 
     /// Scrolls the list to its requested offset and returns whether the row is visible.
     fn shown(view: &mut InView, row: usize, rows: Rows) -> bool {
@@ -176,10 +162,7 @@ mod tests {
         // Sorted again, then less height.
         assert!(shown(&mut view, 7, ROWS));
         assert!(shown(&mut view, 9, ROWS));
-        let low = Rows {
-            height: 20.0,
-            ..ROWS
-        };
+        let low = Rows { height: 20.0, ..ROWS };
         assert!(shown(&mut view, 9, low));
         (view.offset, view.is_seen) = (700.0, false);
         assert!(!shown(&mut view, 10, ROWS));

@@ -24,10 +24,7 @@ pub fn knob_choice(ui: &mut Ui, spec: &KnobSpec<'_>, choices: &[String]) -> Knob
         }
     });
     let changed = changed.filter(|value| !spec.is_same(*value, spec.value));
-    KnobResponse {
-        changed: changed.or(out.changed),
-        ..out
-    }
+    KnobResponse { changed: changed.or(out.changed), ..out }
 }
 
 /// Shows a knob as a menu, which must close itself after a choice. `chosen` is the name of the current choice, and

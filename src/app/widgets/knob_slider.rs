@@ -24,21 +24,15 @@ pub fn knob_slider(ui: &mut Ui, spec: &KnobSpec<'_>) -> KnobResponse {
         let is_moved = rail(ui, spec, &mut out);
         help_texts(ui, spec, is_edited || is_moved);
     });
-    out.changed = out
-        .changed
-        .map(|value| spec.snap(value))
-        .filter(|value| !spec.is_same(*value, spec.value));
+    out.changed =
+        out.changed.map(|value| spec.snap(value)).filter(|value| !spec.is_same(*value, spec.value));
     out
 }
 
 /// Shows the text below a knob: its consequence, and its help while a control of the knob has the focus.
 pub(super) fn help_texts(ui: &mut Ui, spec: &KnobSpec<'_>, has_focus: bool) {
     let palette = palette(ui);
-    let small = |text: &str, color| {
-        RichText::new(text)
-            .text_style(TextStyle::Small)
-            .color(color)
-    };
+    let small = |text: &str, color| RichText::new(text).text_style(TextStyle::Small).color(color);
     if has_focus && !spec.help.is_empty() {
         ui.add_space(2.0);
         let help = ui.label(small(spec.help, palette.weak));
@@ -46,21 +40,13 @@ pub(super) fn help_texts(ui: &mut Ui, spec: &KnobSpec<'_>, has_focus: bool) {
     }
     if !spec.note.is_empty() {
         ui.add_space(2.0);
-        let color = if spec.is_noted {
-            palette.warn
-        } else {
-            palette.weak
-        };
+        let color = if spec.is_noted { palette.warn } else { palette.weak };
         let note = ui.label(small(spec.note, color).italics());
         hint_on(note, spec);
     }
     if let Some(consequence) = &spec.consequence {
         ui.add_space(2.0);
-        let color = if spec.tone == Tone::Plain {
-            palette.weak
-        } else {
-            spec.tone.color(palette)
-        };
+        let color = if spec.tone == Tone::Plain { palette.weak } else { spec.tone.color(palette) };
         let consequence = ui.label(small(consequence, color));
         hint_on(consequence, spec);
     }
@@ -150,20 +136,12 @@ fn head_width(ui: &Ui, spec: &KnobSpec<'_>, remark: &str) -> f32 {
 /// Shows the button that resets a knob to its default.
 pub(super) fn reset(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) {
     let (rect, button) = ui.allocate_exact_size(vec2(16.0, 20.0), Sense::click());
-    let color = if button.hovered() {
-        palette(ui).accent
-    } else {
-        palette(ui).weak
-    };
+    let color = if button.hovered() { palette(ui).accent } else { palette(ui).weak };
     turn_back(ui, rect.center(), color);
     let name = format!("Reset {}", spec.label);
     button.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
     let hint = format!("Reset to {}", spec.text(spec.default));
-    if button
-        .on_hover_cursor(CursorIcon::PointingHand)
-        .on_hover_text(hint)
-        .clicked()
-    {
+    if button.on_hover_cursor(CursorIcon::PointingHand).on_hover_text(hint).clicked() {
         out.changed = Some(spec.default);
         out.is_reset = true;
     }
@@ -177,8 +155,7 @@ fn turn_back(ui: &Ui, center: Pos2, color: Color32) {
     ui.painter().line(arc, Stroke::new(1.25, color));
     let tip = at(-130.0) + vec2(-2.0, 1.5);
     let head = vec![tip, tip + vec2(0.5, -5.0), tip + vec2(4.5, -0.5)];
-    ui.painter()
-        .add(Shape::convex_polygon(head, color, Stroke::NONE));
+    ui.painter().add(Shape::convex_polygon(head, color, Stroke::NONE));
 }
 
 /// Shows the value. Returns whether it has the focus.
@@ -232,10 +209,7 @@ fn value_field(ui: &mut Ui, spec: &KnobSpec<'_>, hint: Id, out: &mut KnobRespons
 fn width(ui: &Ui, spec: &KnobSpec<'_>) -> f32 {
     let font = theme::strong().resolve(ui.style());
     let wide = |value: f64| {
-        ui.painter()
-            .layout_no_wrap(spec.text(value), font.clone(), Color32::PLACEHOLDER)
-            .size()
-            .x
+        ui.painter().layout_no_wrap(spec.text(value), font.clone(), Color32::PLACEHOLDER).size().x
     };
     let widest = [*spec.range.end(), *spec.range.start(), spec.value].map(wide);
     widest.into_iter().fold(28.0, f32::max) + 8.0
@@ -306,14 +280,9 @@ fn rail(ui: &mut Ui, spec: &KnobSpec<'_>, out: &mut KnobResponse) -> bool {
         // Arrow keys then move the clicked slider.
         response.request_focus();
     }
-    if let Some(requested) = slider::requested_value(
-        ui,
-        &response,
-        spec.label,
-        spec.value,
-        &spec.range,
-        spec.step,
-    ) {
+    if let Some(requested) =
+        slider::requested_value(ui, &response, spec.label, spec.value, &spec.range, spec.step)
+    {
         out.changed = Some(requested);
     }
     let shown = out.changed.map_or(spec.value, |value| spec.snap(value));
@@ -333,11 +302,7 @@ fn paint_rail(ui: &Ui, track: Rect, x: f32, response: &Response) {
     painter.rect_filled(track, RAIL / 2.0, palette.hairline);
     painter.rect_filled(track.with_max_x(x), RAIL / 2.0, palette.accent);
     let is_held = response.dragged() || response.hovered();
-    let radius = if is_held {
-        KNOB_RADIUS + 1.0
-    } else {
-        KNOB_RADIUS
-    };
+    let radius = if is_held { KNOB_RADIUS + 1.0 } else { KNOB_RADIUS };
     let center = pos2(x, track.center().y);
     painter.circle_filled(center, radius + 1.0, palette.panel);
     painter.circle(center, radius, palette.outline, Stroke::NONE);

@@ -95,20 +95,14 @@ impl KnobSpec<'_> {
     /// Formats a value as text.
     pub(super) fn text(&self, value: f64) -> String {
         let decimals = wording::decimals(self.step);
-        if decimals > 0 {
-            format!("{value:.decimals$}")
-        } else {
-            grouped(value)
-        }
+        if decimals > 0 { format!("{value:.decimals$}") } else { grouped(value) }
     }
 }
 
 /// Parses a typed value: `126,000`, `126k`, `0.75`, `75%`.
 pub(super) fn parse(text: &str) -> Option<f64> {
-    let text: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '_' && *c != ',')
-        .collect();
+    let text: String =
+        text.chars().filter(|c| !c.is_whitespace() && *c != '_' && *c != ',').collect();
     let text = text.replace('\u{2212}', "-").to_lowercase();
     let (number, factor) = match text.chars().last()? {
         'k' => (&text[..text.len() - 1], 1e3),
@@ -150,10 +144,7 @@ mod tests {
             spec(0.0..=100_000.0, 1.0, true),
         ] {
             for share in [0.0f32, 0.25, 0.5, 1.0] {
-                assert!(
-                    (knob.share(knob.at(share)) - share).abs() < 1e-5,
-                    "{knob:?} {share}"
-                );
+                assert!((knob.share(knob.at(share)) - share).abs() < 1e-5, "{knob:?} {share}");
             }
         }
     }
@@ -162,10 +153,7 @@ mod tests {
     fn snaps_values_to_steps_and_range() {
         let near = |snapped: f64, value: f64| assert!((snapped - value).abs() < 1e-9, "{snapped}");
         near(spec(0.1..=1.0, 0.05, false).snap(0.7321), 0.75);
-        near(
-            spec(1000.0..=200_000.0, 500.0, true).snap(40_312.0),
-            40_500.0,
-        );
+        near(spec(1000.0..=200_000.0, 500.0, true).snap(40_312.0), 40_500.0);
         near(spec(0.0..=8.0, 1.0, false).snap(99.0), 8.0);
     }
 

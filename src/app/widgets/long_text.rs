@@ -34,11 +34,7 @@ pub struct Highlights<'a> {
 
 impl Highlights<'_> {
     /// No highlights.
-    pub const NONE: Self = Highlights {
-        find: &|_| Vec::new(),
-        current: None,
-        is_revealed: false,
-    };
+    pub const NONE: Self = Highlights { find: &|_| Vec::new(), current: None, is_revealed: false };
 }
 
 /// Shows a wrapped text. `id` must be unique for the text and its position.
@@ -59,11 +55,7 @@ pub fn long_text(ui: &mut Ui, id: Id, text: &str, style: &TextStyle, highlights:
     let (shown, rest) = text.split_at(reached);
     let is_whole = rest.is_empty();
     // The next part begins at the end of the last line.
-    let shown = if is_whole {
-        shown
-    } else {
-        shown.strip_suffix('\n').unwrap_or(shown)
-    };
+    let shown = if is_whole { shown } else { shown.strip_suffix('\n').unwrap_or(shown) };
     let text = if bidi::is_any(shown) {
         let text = RichText::new(shown).text_style(style.clone());
         in_order(ui, id.with(reached), text, width).into()
@@ -108,11 +100,7 @@ fn highlighted(
         } else {
             (palette.text, palette.selection)
         };
-        let marked = TextFormat {
-            color,
-            background,
-            ..plain.clone()
-        };
+        let marked = TextFormat { color, background, ..plain.clone() };
         job.append(&text[end..place.start], 0.0, plain.clone());
         job.append(&text[place.clone()], 0.0, marked);
         end = place.end;
@@ -136,9 +124,7 @@ fn in_order(ui: &Ui, id: Id, text: RichText, width: f32) -> Arc<LayoutJob> {
 /// Returns the end of the line that contains a byte offset, or the end of the text.
 fn line_end(text: &str, at: usize) -> usize {
     let from = text.floor_char_boundary(at);
-    text[from..]
-        .find('\n')
-        .map_or(text.len(), |end| from + end + 1)
+    text[from..].find('\n').map_or(text.len(), |end| from + end + 1)
 }
 
 /// Estimates the height of a text, in points.

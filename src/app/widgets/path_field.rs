@@ -43,11 +43,7 @@ impl PathField<'_> {
         }
         let response = ui.add(edit).labelled_by(self.label);
         if !is_edited {
-            paint_tail(
-                ui,
-                path,
-                response.rect.shrink2(vec2(f32::from(INDENT), 0.0)),
-            );
+            paint_tail(ui, path, response.rect.shrink2(vec2(f32::from(INDENT), 0.0)));
             response.on_hover_ui(|ui| {
                 ui.label(&*path);
             });
@@ -59,9 +55,7 @@ impl PathField<'_> {
 fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
     let font = TextStyle::Body.resolve(ui.style());
     let width = |text: String| {
-        let galley = ui
-            .painter()
-            .layout_no_wrap(text, font.clone(), palette(ui).text);
+        let galley = ui.painter().layout_no_wrap(text, font.clone(), palette(ui).text);
         galley.size().x
     };
     let n = path.chars().count();
@@ -79,11 +73,5 @@ fn paint_tail(ui: &Ui, path: &str, rect: Rect) {
             too_long = Some(middle);
         }
     }
-    ui.painter().text(
-        rect.left_center(),
-        Align2::LEFT_CENTER,
-        from(fits),
-        font,
-        palette(ui).text,
-    );
+    ui.painter().text(rect.left_center(), Align2::LEFT_CENTER, from(fits), font, palette(ui).text);
 }

@@ -42,25 +42,15 @@ fn keyboard_steps(ui: &Ui, response: &Response) -> f64 {
     if !response.has_focus() {
         return 0.0;
     }
-    let filter = EventFilter {
-        horizontal_arrows: true,
-        vertical_arrows: true,
-        ..EventFilter::default()
-    };
+    let filter =
+        EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     ui.input(|input| {
-        let presses = |keys: [Key; 2]| {
-            keys.map(|key| input.num_presses(key) as f64)
-                .iter()
-                .sum::<f64>()
-        };
+        let presses =
+            |keys: [Key; 2]| keys.map(|key| input.num_presses(key) as f64).iter().sum::<f64>();
         let steps =
             presses([Key::ArrowRight, Key::ArrowUp]) - presses([Key::ArrowLeft, Key::ArrowDown]);
-        if input.modifiers.shift {
-            steps * 10.0
-        } else {
-            steps
-        }
+        if input.modifiers.shift { steps * 10.0 } else { steps }
     })
 }
 

@@ -15,22 +15,13 @@ pub fn snippet(ui: &mut Ui, pieces: &[SnippetPiece], color: Color32) -> Response
         let text = safe_text::visible(&text).into_owned();
         return bidi::one_line(ui, RichText::new(text).color(color));
     }
-    let pieces: Vec<_> = pieces
-        .iter()
-        .map(|piece| (safe_text::visible(&piece.text), piece.is_match))
-        .collect();
-    let pieces: Vec<_> = pieces
-        .iter()
-        .map(|(text, is_match)| (&**text, *is_match))
-        .collect();
+    let pieces: Vec<_> =
+        pieces.iter().map(|piece| (safe_text::visible(&piece.text), piece.is_match)).collect();
+    let pieces: Vec<_> = pieces.iter().map(|(text, is_match)| (&**text, *is_match)).collect();
     let whole = job(ui, &pieces, color);
     let galley = ui.painter().layout_job(whole.clone());
     let n_left_out = left_out(&galley, &pieces, ui.available_width());
-    let job = if n_left_out == 0 {
-        whole
-    } else {
-        job(ui, &without(&pieces, n_left_out), color)
-    };
+    let job = if n_left_out == 0 { whole } else { job(ui, &without(&pieces, n_left_out), color) };
     ui.add(Label::new(job).truncate())
 }
 
@@ -40,11 +31,7 @@ fn job(ui: &Ui, pieces: &[(&str, bool)], color: Color32) -> LayoutJob {
     let mut job = LayoutJob::default();
     for (text, is_match) in pieces {
         let format = if *is_match {
-            TextFormat {
-                color: tone.text,
-                background: tone.selection,
-                ..plain.clone()
-            }
+            TextFormat { color: tone.text, background: tone.selection, ..plain.clone() }
         } else {
             plain.clone()
         };
@@ -84,10 +71,7 @@ fn without<'a>(pieces: &[(&'a str, bool)], mut n: usize) -> Vec<(&'a str, bool)>
         let len = text.chars().count();
         let skipped = n.min(len);
         n -= skipped;
-        let at = text
-            .char_indices()
-            .nth(skipped)
-            .map_or(text.len(), |(at, _)| at);
+        let at = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
         rest.push((&text[at..], *is_match));
     }
     rest

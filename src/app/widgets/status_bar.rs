@@ -26,9 +26,7 @@ pub fn status_bar(
 ) -> Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     if ui.is_rect_visible(rect) && status != MessageStatus::Absent {
-        let width = (share.clamp(0.0, 1.0) * rect.width())
-            .max(MIN_WIDTH)
-            .min(rect.width());
+        let width = (share.clamp(0.0, 1.0) * rect.width()).max(MIN_WIDTH).min(rect.width());
         let bar = Rect::from_min_size(rect.min, vec2(width, rect.height()));
         paint(ui, bar, color, status);
     }
@@ -46,11 +44,7 @@ fn paint(ui: &Ui, bar: Rect, color: Color32, status: MessageStatus) {
             painter,
             bar,
             color,
-            if palette.is_dark {
-                palette.background
-            } else {
-                palette.panel
-            },
+            if palette.is_dark { palette.background } else { palette.panel },
         ),
         MessageStatus::Summarized => {
             painter.rect_filled(bar, radius, palette.kind_area(Kind::Summary));
@@ -59,15 +53,7 @@ fn paint(ui: &Ui, bar: Rect, color: Color32, status: MessageStatus) {
         MessageStatus::Cut => {
             hollow(painter, bar, radius, color);
             let kept = Rect::from_min_size(bar.min, vec2(bar.width() * KEPT_OF_CUT, bar.height()));
-            painter.rect_filled(
-                kept,
-                CornerRadius {
-                    ne: 0,
-                    se: 0,
-                    ..radius
-                },
-                color,
-            );
+            painter.rect_filled(kept, CornerRadius { ne: 0, se: 0, ..radius }, color);
         }
         MessageStatus::Absent => {}
     }
@@ -84,10 +70,8 @@ fn hatch(painter: &Painter, bar: Rect, color: Color32, gap: Color32) {
     let stroke = Stroke::new(HATCH * 0.38, gap);
     let mut x = bar.left();
     while x < bar.right() + bar.height() {
-        let (bottom, top) = (
-            pos2(x - bar.height() - 1.0, bar.bottom() + 1.0),
-            pos2(x + 1.0, bar.top() - 1.0),
-        );
+        let (bottom, top) =
+            (pos2(x - bar.height() - 1.0, bar.bottom() + 1.0), pos2(x + 1.0, bar.top() - 1.0));
         painter.add(Shape::line_segment([bottom, top], stroke));
         x += HATCH;
     }

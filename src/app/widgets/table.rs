@@ -121,17 +121,11 @@ impl<'a, K: Copy> Table<'a, K> {
         let shown = self.lay_out(ui, show_row, &copying, self.n_rows);
         if let Some((format, row)) = copying.requested.take() {
             let rows = row.map_or(0..self.n_rows.min(MAX_COPIED), |row| row..row + 1);
-            let (text, n) = (
-                self.text(ui.ctx(), show_row, format, rows.clone()),
-                rows.len(),
-            );
+            let (text, n) = (self.text(ui.ctx(), show_row, format, rows.clone()), rows.len());
             ui.ctx().copy_text(text);
             let copied = if row.is_none() && n < self.n_rows {
                 let all = wording::grouped(self.n_rows as u64);
-                format!(
-                    "Copied the first {} of {all} rows",
-                    wording::grouped(n as u64)
-                )
+                format!("Copied the first {} of {all} rows", wording::grouped(n as u64))
             } else {
                 format!("Copied {}", wording::count(n, "row"))
             };
@@ -164,10 +158,7 @@ impl<'a, K: Copy> Table<'a, K> {
         (self.revealed, self.offset) = (None, None);
         self.lay_out(&mut ui, show_row, &collected, rows.len());
         ctx.graphics_mut(|all| *all.entry(layer) = egui::layers::PaintList::default());
-        let head = self
-            .columns
-            .iter()
-            .map(|column| column.title.clone().into_owned());
+        let head = self.columns.iter().map(|column| column.title.clone().into_owned());
         let rows = collected.collected.map(RefCell::into_inner);
         format.text(&head.collect::<Vec<_>>(), &rows.unwrap_or_default())
     }
@@ -224,10 +215,7 @@ impl<'a, K: Copy> Table<'a, K> {
                 });
             });
         });
-        Shown {
-            sorted_by,
-            offset: shown.state.unclamped_offset().y,
-        }
+        Shown { sorted_by, offset: shown.state.unclamped_offset().y }
     }
 }
 
@@ -322,13 +310,10 @@ pub(in crate::app) fn notes_below(ui: &mut Ui, id: &'static str, text: &[String]
     }
     let frame = Frame::new().inner_margin(Margin::symmetric(16, 6));
     let panel = Panel::bottom(id).resizable(false);
-    panel
-        .show_separator_line(false)
-        .frame(frame)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            for text in text {
-                ui.label(small(ui, text));
-            }
-        });
+    panel.show_separator_line(false).frame(frame).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        for text in text {
+            ui.label(small(ui, text));
+        }
+    });
 }

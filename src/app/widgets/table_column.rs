@@ -31,11 +31,7 @@ pub(in crate::app) enum SortOrder {
 impl SortOrder {
     /// Returns the order.
     pub(in crate::app) fn new(is_descending: bool) -> Self {
-        if is_descending {
-            Self::Descending
-        } else {
-            Self::Ascending
-        }
+        if is_descending { Self::Descending } else { Self::Ascending }
     }
 }
 
@@ -173,21 +169,11 @@ fn sort_head(ui: &mut Ui, title: &str, help: &str, sorted: Option<SortOrder>) ->
         Some(SortOrder::Ascending) => " ⏶",
         None => "",
     };
-    let color = if sorted.is_some() {
-        palette(ui).text
-    } else {
-        palette(ui).weak
-    };
-    let text = RichText::new(format!("{title}{arrow}"))
-        .text_style(TextStyle::Small)
-        .color(color);
+    let color = if sorted.is_some() { palette(ui).text } else { palette(ui).weak };
+    let text = RichText::new(format!("{title}{arrow}")).text_style(TextStyle::Small).color(color);
     fit_row(ui);
     let name = format!("Sort by {}", if title == "#" { "number" } else { title });
-    let hint = if help.is_empty() {
-        name.clone()
-    } else {
-        format!("{help}. Click to sort.")
-    };
+    let hint = if help.is_empty() { name.clone() } else { format!("{help}. Click to sort.") };
     let response = ui.add(Button::new(text).frame(false));
     response.on_hover_text(hint).accessible_name(name)
 }

@@ -80,11 +80,7 @@ impl Format {
 
 /// Returns a cell as a CSV field that is no formula. A negative number stays a number.
 fn csv(cell: &str) -> String {
-    if cell.parse::<f64>().is_ok() {
-        cell.to_owned()
-    } else {
-        quoted(cell)
-    }
+    if cell.parse::<f64>().is_ok() { cell.to_owned() } else { quoted(cell) }
 }
 
 /// Escapes a cell, on one line.

@@ -10,9 +10,7 @@ pub(in crate::app) fn first_sentence(text: &str) -> &str {
 
 /// Returns small weak text.
 pub(in crate::app) fn small(ui: &Ui, text: impl Into<String>) -> RichText {
-    RichText::new(text)
-        .text_style(TextStyle::Small)
-        .color(palette(ui).weak)
+    RichText::new(text).text_style(TextStyle::Small).color(palette(ui).weak)
 }
 
 /// Returns weak text of ordinary size.

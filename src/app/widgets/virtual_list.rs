@@ -31,13 +31,11 @@ pub fn virtual_list(
     let width = ui.available_width();
     let key = (width, n);
     let known = ui.data(|data| data.get_temp::<Measurements>(id));
-    let mut known = known
-        .filter(|k| k.key == key)
-        .unwrap_or_else(|| Measurements {
-            key,
-            heights: vec![None; n],
-            laid: vec![false; n],
-        });
+    let mut known = known.filter(|k| k.key == key).unwrap_or_else(|| Measurements {
+        key,
+        heights: vec![None; n],
+        laid: vec![false; n],
+    });
     let selects = ui.ctx().plugin::<LabelSelectionState>();
     let selects = selects.lock().has_selection();
     let start = Instant::now();

@@ -166,11 +166,7 @@ pub fn decimals(step: f64) -> usize {
     } else {
         // Without a step, values are shown with two places.
         let places = (-step.log10()).ceil();
-        if places.is_finite() {
-            places as usize
-        } else {
-            2
-        }
+        if places.is_finite() { places as usize } else { 2 }
     }
 }
 
@@ -215,11 +211,7 @@ pub fn place(call: usize, n_calls: usize) -> String {
 /// Describes a range of calls: `call 20`, `calls 20–34`.
 pub fn calls(calls: CallRange) -> String {
     let (first, last) = (number(calls.first), number(calls.last));
-    if first == last {
-        format!("call {first}")
-    } else {
-        format!("calls {first}–{last}")
-    }
+    if first == last { format!("call {first}") } else { format!("calls {first}–{last}") }
 }
 
 /// Describes a call as a label: `call 212`, `call 225, end`.
@@ -258,10 +250,7 @@ mod tests {
     fn the_actual_fill_is_added_if_it_differs_from_the_believed_fill() {
         let text = believed_fill(Share(0.75), Share(1.004));
         assert_eq!(text, "believed 75\u{2009}%, actual 100.4\u{2009}%");
-        assert_eq!(
-            believed_fill(Share(0.752), Share(0.749)),
-            "believed 75\u{2009}%"
-        );
+        assert_eq!(believed_fill(Share(0.752), Share(0.749)), "believed 75\u{2009}%");
     }
 
     #[test]

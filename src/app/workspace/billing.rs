@@ -46,13 +46,9 @@ impl KeptBilling {
         BillingChoice {
             price,
             bills_rejected: self.bills_rejected,
-            lifetime: self.has_long_lifetime.map(|is_long| {
-                if is_long {
-                    Lifetime::Long
-                } else {
-                    Lifetime::Usual
-                }
-            }),
+            lifetime: self
+                .has_long_lifetime
+                .map(|is_long| if is_long { Lifetime::Long } else { Lifetime::Usual }),
         }
     }
 }

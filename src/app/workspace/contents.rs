@@ -175,10 +175,9 @@ impl Workspace {
         let (n_calls, n_messages) = (size.calls, size.messages);
         let lanes = self.lanes.into_iter();
         let lanes = lanes.filter(|lane| is_policy(&lane.policy));
-        let lanes = lanes.take(MAX_LANES).map(|lane| LaneConfig {
-            policy: lane.policy,
-            own: lane.settings.map(knobs),
-        });
+        let lanes = lanes
+            .take(MAX_LANES)
+            .map(|lane| LaneConfig { policy: lane.policy, own: lane.settings.map(knobs) });
         let lanes: Vec<_> = lanes.collect();
         if !lanes.is_empty() {
             config.lanes = lanes;
@@ -193,12 +192,8 @@ impl Workspace {
         config.restarts = ascending(self.restarts, n_calls);
         let errors = self.errors.into_iter();
         let errors = errors.filter(|(call, _)| *call < n_calls);
-        config.errors = errors
-            .map(|(call, text)| ProviderError {
-                call,
-                text: text.into(),
-            })
-            .collect();
+        config.errors =
+            errors.map(|(call, text)| ProviderError { call, text: text.into() }).collect();
         config.errors.sort_by_key(|error| error.call);
         let edits = ManualEdits {
             pinned: ascending(self.pinned, n_messages),
@@ -262,21 +257,15 @@ mod tests {
     fn changed() -> (Config, Selection) {
         let mut config = Config::new(&["prune".to_owned(), "none".to_owned()]);
         config.knobs.insert(output_reserve(), 0.1 + 0.2);
-        let own = KnobKey::Own {
-            policy: "prune".to_owned(),
-            knob: "a".to_owned(),
-        };
+        let own = KnobKey::Own { policy: "prune".to_owned(), knob: "a".to_owned() };
         config.lanes[1].own = Some(KnobSettings::from([(own, 1e300)]));
         config.window = Some(Tokens(12_345));
         config.billing.price = PriceChoice::Own(OwnPrice::starting_at(None));
         config.billing.lifetime = Some(Lifetime::Long);
         config.restarts = vec![1, 3];
         config.set_error(2, Some("too long".into()));
-        config.manual_edits = Arc::new(ManualEdits {
-            pinned: vec![0, 4],
-            cleared: vec![2],
-            dropped: vec![3],
-        });
+        config.manual_edits =
+            Arc::new(ManualEdits { pinned: vec![0, 4], cleared: vec![2], dropped: vec![3] });
         config.notes = Arc::new(BTreeMap::from([(4, "a note".to_owned())]));
         let selection = Selection {
             call: 3,
@@ -313,16 +302,10 @@ mod tests {
         let text = Workspace::new(&config, &selection, KeptView::default()).text(key());
         let text = text.unwrap();
         let hostile = text
-            .replace(
-                "\"pinned\":[0,4]",
-                "\"pinned\":[18446744073709551615,1,0,1]",
-            )
+            .replace("\"pinned\":[0,4]", "\"pinned\":[18446744073709551615,1,0,1]")
             .replace("\"call\":3", "\"call\":99999999")
             .replace("\"window\":12345", "\"window\":18446744073709551615")
-            .replace(
-                "\"tab\":\"\"",
-                &format!("\"tab\":\"{}\"", "x".repeat(10_000_000)),
-            );
+            .replace("\"tab\":\"\"", &format!("\"tab\":\"{}\"", "x".repeat(10_000_000)));
         assert!(hostile.len() > text.len() + 10_000_000);
         let read = Workspace::parse(&hostile).unwrap();
         assert_eq!(read.view.tab(), None);
@@ -343,23 +326,12 @@ mod tests {
         let text = Workspace::new(&config, &selection, KeptView::default()).text(key());
         let text = text.unwrap();
         let newer = text.replace("\"plimsoll_workspace\":1", "\"plimsoll_workspace\":2");
-        assert!(
-            Workspace::parse(&newer)
-                .unwrap_err()
-                .contains("newer version")
-        );
+        assert!(Workspace::parse(&newer).unwrap_err().contains("newer version"));
         let number = serde_json::to_string(&1e300).unwrap();
         let not_a_number = text.replace(&number, "NaN");
         let too_large = text.replace(&number, "1e999");
         assert!(text != not_a_number && text != too_large);
-        for damaged in [
-            "",
-            "null",
-            "[1]",
-            &text[..text.len() / 2],
-            &not_a_number,
-            &too_large,
-        ] {
+        for damaged in ["", "null", "[1]", &text[..text.len() / 2], &not_a_number, &too_large] {
             let error = Workspace::parse(damaged).unwrap_err();
             assert!(error.contains("damaged"), "{error}");
         }

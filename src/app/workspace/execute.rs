@@ -121,14 +121,9 @@ impl App {
     ) {
         self.saver.reset();
         kept_zoom::request_zoom(ctx, None);
-        let visit = self
-            .visits
-            .take(document)
-            .filter(|_| reopened.continues_visit);
-        let size = SessionSize {
-            calls: document.session().calls.len(),
-            messages: document.n_messages(),
-        };
+        let visit = self.visits.take(document).filter(|_| reopened.continues_visit);
+        let size =
+            SessionSize { calls: document.session().calls.len(), messages: document.n_messages() };
         match (visit, reopened.workspace) {
             (Some(Visit { state: visit, .. }), _) if !reopened.is_opened => {
                 self.session.config = visit.config;
@@ -139,8 +134,7 @@ impl App {
             }
             (_, Some(Ok(workspace))) => {
                 if reopened.is_opened && self.replaces_workspaces {
-                    self.toasts
-                        .info("The options of the command line replace the workspace.");
+                    self.toasts.info("The options of the command line replace the workspace.");
                     return;
                 }
                 let comparison = workspace.view.comparison.clone();
@@ -163,14 +157,12 @@ impl App {
                         self.warn(Some(format!("The policy {shown} of this machine differs from the one in the workspace; the lane uses the one of this machine.")));
                     }
                 }
-                _ => self.warn(Some(format!(
-                    "The policy {shown} of the workspace cannot be read."
-                ))),
+                _ => {
+                    self.warn(Some(format!("The policy {shown} of the workspace cannot be read.")))
+                }
             }
         }
-        let unknown = workspace
-            .policy_names()
-            .find(|name| !self.policies.has(name));
+        let unknown = workspace.policy_names().find(|name| !self.policies.has(name));
         if let Some(name) = unknown.map(|name| safe_text::one_line(name, 80)) {
             self.warn(Some(format!(
                 "The lane of the policy {name} is left out: there is no such policy."

@@ -81,14 +81,7 @@ impl Saver {
     /// Creates a saver for this folder.
     pub(in crate::app) fn new(store: Workspaces) -> Self {
         let (sender, results) = channel();
-        Self {
-            store,
-            saved: None,
-            changed: None,
-            worker: None,
-            sender,
-            results,
-        }
+        Self { store, saved: None, changed: None, worker: None, sender, results }
     }
 
     /// Returns the folder of kept workspaces.

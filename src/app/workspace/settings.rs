@@ -28,10 +28,7 @@ pub(super) fn settings(knobs: &KnobSettings) -> Vec<Setting> {
         value: *value,
         of: match key.clone() {
             KnobKey::Shared(role, unit) => Target::Shared { role, unit },
-            KnobKey::Own { policy, knob } => Target::Policy {
-                policy,
-                setting: knob,
-            },
+            KnobKey::Own { policy, knob } => Target::Policy { policy, setting: knob },
         },
     });
     settings.collect()
@@ -43,10 +40,7 @@ pub(super) fn knobs(settings: Vec<Setting>) -> KnobSettings {
     let knobs = finite.map(|setting| {
         let key = match setting.of {
             Target::Shared { role, unit } => KnobKey::Shared(role, unit),
-            Target::Policy { policy, setting } => KnobKey::Own {
-                policy,
-                knob: setting,
-            },
+            Target::Policy { policy, setting } => KnobKey::Own { policy, knob: setting },
         };
         (key, setting.value)
     });

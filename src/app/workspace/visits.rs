@@ -57,8 +57,7 @@ pub(in crate::app) struct Visits(Vec<Visit>);
 impl Visits {
     /// Remembers a visit instead of an earlier one of the same session.
     pub(super) fn push(&mut self, visit: Visit) {
-        self.0
-            .retain(|v| !v.is_of(&visit.origin, visit.conversation));
+        self.0.retain(|v| !v.is_of(&visit.origin, visit.conversation));
         self.0.push(visit);
         if self.0.len() > MAX {
             self.0.remove(0);

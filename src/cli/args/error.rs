@@ -22,10 +22,7 @@ pub(in crate::cli) fn one_line(error: &clap::Error) -> String {
     let message: Vec<&str> = lines
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass "))
-        .map(|line| {
-            line.trim_start_matches("error: ")
-                .trim_start_matches("tip: ")
-        })
+        .map(|line| line.trim_start_matches("error: ").trim_start_matches("tip: "))
         .collect();
     let usage = text
         .lines()

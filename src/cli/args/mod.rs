@@ -163,10 +163,7 @@ impl GlobalOptions {
             bail!("--error {}: the session has {calls}", error.call + 1);
         }
         let edits = self.manual_edits.within(case.session.messages.len())?;
-        Ok(case
-            .with_restarts(&self.restarts)
-            .with_errors(&self.errors)
-            .with_manual_edits(edits))
+        Ok(case.with_restarts(&self.restarts).with_errors(&self.errors).with_manual_edits(edits))
     }
 }
 

@@ -58,15 +58,11 @@ pub(super) fn provider_error_at(text: &str) -> anyhow::Result<ProviderError> {
     let text = match provider_error(error) {
         Some(text) => text,
         None if error.contains(char::is_whitespace) => error,
-        None => bail!(
-            "no error is named {error:?}; choose from {}, or give its full text",
-            known()
-        ),
+        None => {
+            bail!("no error is named {error:?}; choose from {}, or give its full text", known())
+        }
     };
-    Ok(ProviderError {
-        call,
-        text: text.into(),
-    })
+    Ok(ProviderError { call, text: text.into() })
 }
 
 /// Parses a number: `0.75`, `40000`, `40_000`, `40k`, `1.5M`.
@@ -74,16 +70,10 @@ pub(in crate::cli) fn number(text: &str) -> Option<f64> {
     let digits = text.trim().replace('_', "");
     let (digits, unit) = match digits.strip_suffix(['k', 'K']) {
         Some(rest) => (rest, 1e3),
-        None => digits
-            .strip_suffix(['m', 'M'])
-            .map_or((digits.as_str(), 1.0), |rest| (rest, 1e6)),
+        None => digits.strip_suffix(['m', 'M']).map_or((digits.as_str(), 1.0), |rest| (rest, 1e6)),
     };
     // Rust also parses "inf" and "nan".
-    digits
-        .parse::<f64>()
-        .ok()
-        .map(|n| n * unit)
-        .filter(|n| n.is_finite())
+    digits.parse::<f64>().ok().map(|n| n * unit).filter(|n| n.is_finite())
 }
 
 /// Parses a share: `0.75` or `75%`.
@@ -128,23 +118,11 @@ mod tests {
 
     #[test]
     fn parses_units_and_separators() {
-        let read: Vec<_> = ["200000", "200k", "1M", "0.75", "1_000", "1.5m", "-3"]
-            .map(number)
-            .into();
-        let meant = [
-            200_000.0,
-            200_000.0,
-            1_000_000.0,
-            0.75,
-            1_000.0,
-            1_500_000.0,
-            -3.0,
-        ];
+        let read: Vec<_> =
+            ["200000", "200k", "1M", "0.75", "1_000", "1.5m", "-3"].map(number).into();
+        let meant = [200_000.0, 200_000.0, 1_000_000.0, 0.75, 1_000.0, 1_500_000.0, -3.0];
         assert_eq!(read, meant.map(Some));
-        assert_eq!(
-            ["", "k", "inf", "NaN", "12x", "1e999"].map(number),
-            [None; 6]
-        );
+        assert_eq!(["", "k", "inf", "NaN", "12x", "1e999"].map(number), [None; 6]);
     }
 
     #[test]

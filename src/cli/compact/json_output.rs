@@ -183,10 +183,5 @@ fn request(request: &RequestRecord) -> RequestEntry<'_> {
 }
 
 fn check(check: &Check) -> CheckEntry<'_> {
-    CheckEntry {
-        name: check.name,
-        ok: check.ok,
-        warning: check.warning,
-        detail: &check.detail,
-    }
+    CheckEntry { name: check.name, ok: check.ok, warning: check.warning, detail: &check.detail }
 }

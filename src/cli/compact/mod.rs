@@ -95,10 +95,7 @@ impl Args {
         lane.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = within(&loaded, self.at_call)?;
-        let OutputFormat {
-            format,
-            note: format_note,
-        } = output_format(&loaded, self.format);
+        let OutputFormat { format, note: format_note } = output_format(&loaded, self.format);
         let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
         let summarizer = self.model.summarizer(&name, shared)?;
@@ -121,9 +118,7 @@ impl Args {
             export(&job).map(|exported| (exported, None))
         };
         let (mut exported, resumed) = written.map_err(anyhow::Error::msg)?;
-        exported
-            .notes
-            .extend(format_note.filter(|_| exported.changed));
+        exported.notes.extend(format_note.filter(|_| exported.changed));
         if shared.json {
             json(&json_output::json_output(&job, &exported, resumed.as_ref()))?;
         } else {
@@ -133,11 +128,7 @@ impl Args {
         let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
         let is_rejected = !exported.changed && requests.any(|r| r.failed.is_some());
         let has_failed = is_rejected || exported.checks.iter().any(|c| !c.ok);
-        Ok(if has_failed {
-            Status::CheckFailed
-        } else {
-            Status::Done
-        })
+        Ok(if has_failed { Status::CheckFailed } else { Status::Done })
     }
 }
 
@@ -150,15 +141,11 @@ fn announce(job: &ExportJob) {
         return;
     }
     let endpoint = &model.client.endpoint;
-    let how = if endpoint.is_encrypted() {
-        ""
-    } else {
-        ", unencrypted"
-    };
-    let log = model.log.as_ref().map_or_else(
-        || "not logged".to_owned(),
-        |path| format!("logged in {}", path.display()),
-    );
+    let how = if endpoint.is_encrypted() { "" } else { ", unencrypted" };
+    let log = model
+        .log
+        .as_ref()
+        .map_or_else(|| "not logged".to_owned(), |path| format!("logged in {}", path.display()));
     note(&format!(
         "sends about {} tokens in {} to {} ({}{how}) and gets back at most {}; price: {}; {log}",
         tokens(sending.tokens),
@@ -174,11 +161,9 @@ fn announce(job: &ExportJob) {
 pub(super) fn within(loaded: &Loaded, at: Option<usize>) -> anyhow::Result<Option<usize>> {
     let n_calls = loaded.case.session.calls.len();
     match at {
-        Some(idx) if idx >= n_calls => bail!(
-            "--at-call {}: the session has {}",
-            idx + 1,
-            counted(n_calls, "call")
-        ),
+        Some(idx) if idx >= n_calls => {
+            bail!("--at-call {}: the session has {}", idx + 1, counted(n_calls, "call"))
+        }
         at => Ok(at),
     }
 }
@@ -200,10 +185,7 @@ pub(super) fn output_format(loaded: &Loaded, wanted: Option<&'static Format>) ->
     }
     let format = formats::other_format(source);
     let note = own.map(|own| {
-        format!(
-            "{} cannot be written: this is {} (--format chooses)",
-            own.label, format.label
-        )
+        format!("{} cannot be written: this is {} (--format chooses)", own.label, format.label)
     });
     OutputFormat { format, note }
 }
@@ -259,12 +241,7 @@ pub(super) fn checks_text(text: &mut String, exported: &Exported) {
             (true, true) => "warn",
             (false, _) => "FAILED",
         };
-        let _ = writeln!(
-            text,
-            "  {verdict:<6} {:<10}  {}",
-            check.name,
-            clean(&check.detail)
-        );
+        let _ = writeln!(text, "  {verdict:<6} {:<10}  {}", check.name, clean(&check.detail));
     }
     for note in &exported.notes {
         let _ = writeln!(text, "note: {}", clean(note));

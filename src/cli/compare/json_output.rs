@@ -218,10 +218,10 @@ impl Compared<'_> {
     pub(super) fn json_output(&self) -> ComparisonOutput<'_> {
         let matches = &self.found.messages;
         let [case_a, case_b] = self.sessions.each_ref().map(|loaded| &loaded.case);
-        let changed = matches.changed.iter().map(move |[a, b]| ChangedEntry {
-            a: message(case_a, *a),
-            b: message(case_b, *b),
-        });
+        let changed = matches
+            .changed
+            .iter()
+            .map(move |[a, b]| ChangedEntry { a: message(case_a, *a), b: message(case_b, *b) });
         let [a, b] = &self.found.facts.only;
         ComparisonOutput {
             a: self.session(0),
@@ -294,11 +294,7 @@ impl Compared<'_> {
 
 /// Returns values by the name of each kind.
 fn by_kind<V>(value: impl Fn(usize) -> V) -> Object<V> {
-    Object::new(
-        Kind::ALL
-            .iter()
-            .map(|kind| (kind.name(), value(kind.index()))),
-    )
+    Object::new(Kind::ALL.iter().map(|kind| (kind.name(), value(kind.index()))))
 }
 
 fn difference(sessions: &[SessionFigures; 2]) -> DifferenceEntry {
@@ -342,14 +338,8 @@ fn signed(a: Tokens, b: Tokens) -> i64 {
 fn message(case: &Case, idx: u32) -> MessageEntry {
     let idx = idx as usize;
     let message = &case.session.messages[idx];
-    let mut texts = case
-        .session
-        .parts_of(message)
-        .iter()
-        .map(|part| part.body.text());
-    let text = texts
-        .find(|text| !text.trim().is_empty())
-        .unwrap_or_default();
+    let mut texts = case.session.parts_of(message).iter().map(|part| part.body.text());
+    let text = texts.find(|text| !text.trim().is_empty()).unwrap_or_default();
     MessageEntry {
         message: idx + 1,
         kind: message_kind(case, message).name(),
@@ -359,9 +349,5 @@ fn message(case: &Case, idx: u32) -> MessageEntry {
 }
 
 fn fact(fact: &OnlyFact) -> FactEntry<'_> {
-    FactEntry {
-        kind: fact.kind.name(),
-        text: &fact.text,
-        message: fact.message as usize + 1,
-    }
+    FactEntry { kind: fact.kind.name(), text: &fact.text, message: fact.message as usize + 1 }
 }

@@ -101,11 +101,7 @@ impl Compared<'_> {
             grouped(matches.only[0].len() as u64),
             grouped(matches.only[1].len() as u64),
         );
-        for (name, n) in NAMES
-            .into_iter()
-            .zip(matches.copied)
-            .filter(|(_, n)| *n > 0)
-        {
+        for (name, n) in NAMES.into_iter().zip(matches.copied).filter(|(_, n)| *n > 0) {
             let messages = counted(n, "message");
             let _ = writeln!(
                 text,
@@ -129,12 +125,7 @@ impl Compared<'_> {
             );
         }
         more(text, matches.changed.len(), most);
-        for (side, only) in matches
-            .only
-            .iter()
-            .enumerate()
-            .filter(|(_, only)| !only.is_empty())
-        {
+        for (side, only) in matches.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
             let _ = writeln!(text, "only in {}", NAMES[side]);
             for message in only.iter().take(most) {
                 let case = &self.sessions[side].case;
@@ -160,11 +151,7 @@ impl Compared<'_> {
             MessageName::Call { .. } => name.to_string(),
             MessageName::Message { .. } => {
                 let message = &case.session.messages[message as usize];
-                let mut texts = case
-                    .session
-                    .parts_of(message)
-                    .iter()
-                    .map(|part| part.body.text());
+                let mut texts = case.session.parts_of(message).iter().map(|part| part.body.text());
                 let said = texts.find(|text| !text.trim().is_empty());
                 said.map_or_else(|| name.to_string(), |text| head(text, 8 * TEXT).to_owned())
             }
@@ -187,17 +174,8 @@ impl Compared<'_> {
             grouped(facts.shared as u64)
         );
         for (what, of_both) in [("file", files), ("other fact", others)] {
-            for (side, only) in of_both
-                .iter()
-                .enumerate()
-                .filter(|(_, only)| !only.is_empty())
-            {
-                let _ = writeln!(
-                    text,
-                    "{} only in {}",
-                    counted(only.len(), what),
-                    NAMES[side]
-                );
+            for (side, only) in of_both.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
+                let _ = writeln!(text, "{} only in {}", counted(only.len(), what), NAMES[side]);
                 for fact in only.iter().take(most) {
                     let _ = writeln!(
                         text,
@@ -234,10 +212,6 @@ fn row(text: &mut String, name: &str, [a, b, difference, change]: [&str; 4]) {
 /// Appends the number of rows that are not listed.
 fn more(text: &mut String, n: usize, most: usize) {
     if n > most {
-        let _ = writeln!(
-            text,
-            "  and {} more (--all lists them)",
-            grouped((n - most) as u64)
-        );
+        let _ = writeln!(text, "  and {} more (--all lists them)", grouped((n - most) as u64));
     }
 }

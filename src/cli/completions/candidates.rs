@@ -21,10 +21,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     fn plain(word: impl Into<String>) -> Self {
-        Self {
-            word: word.into(),
-            help: None,
-        }
+        Self { word: word.into(), help: None }
     }
 }
 
@@ -37,10 +34,7 @@ pub(super) fn of(typed: &Typed<'_>) -> Vec<Candidate> {
                 word: format!("{before}{}", candidate.word),
                 ..candidate
             };
-            values(arg, value, typed)
-                .into_iter()
-                .map(with_option)
-                .collect()
+            values(arg, value, typed).into_iter().map(with_option).collect()
         }
         None if typed.word.starts_with('-') => options(typed),
         None => operands(typed),
@@ -55,10 +49,8 @@ fn options(typed: &Typed<'_>) -> Vec<Candidate> {
     let is_repeatable = |arg: &Arg| matches!(arg.get_action(), ArgAction::Append);
     let named = all.filter_map(|arg| {
         let word = format!("--{}", arg.get_long()?);
-        (is_repeatable(arg) || !typed.before.contains(&word)).then_some(Candidate {
-            word,
-            help: arg.get_help().map(first_line),
-        })
+        (is_repeatable(arg) || !typed.before.contains(&word))
+            .then_some(Candidate { word, help: arg.get_help().map(first_line) })
     });
     named.collect()
 }
@@ -132,10 +124,7 @@ fn is_preset_file(name: &str) -> bool {
 
 /// Returns whether the value name of an argument is that of a session file.
 fn is_session(name: &str) -> bool {
-    matches!(
-        name,
-        "A" | "B" | "MANAGED" | "ORIGINAL" | "COMPACTED" | "SESSION"
-    )
+    matches!(name, "A" | "B" | "MANAGED" | "ORIGINAL" | "COMPACTED" | "SESSION")
 }
 
 /// Returns whether an operation of `presets` is typed.
@@ -150,10 +139,8 @@ fn preset_candidates() -> Vec<Candidate> {
         Candidate { word: name, help }
     };
     let names = known_presets().into_iter();
-    let recorded = Candidate {
-        word: "recorded".to_owned(),
-        help: Some("The run as it was".to_owned()),
-    };
+    let recorded =
+        Candidate { word: "recorded".to_owned(), help: Some("The run as it was".to_owned()) };
     names.map(describe).chain([recorded]).collect()
 }
 
@@ -163,24 +150,12 @@ fn settings(value: &str, typed: &Typed<'_>) -> Vec<Candidate> {
     if is_of_presets(typed) {
         given.extend(typed.operands().get(2));
     }
-    let given = if given.is_empty() {
-        STRATEGIES.to_vec()
-    } else {
-        given
-    };
+    let given = if given.is_empty() { STRATEGIES.to_vec() } else { given };
     let policies: Vec<Policy> = given.into_iter().filter_map(policy).collect();
     // `LANE.SETTING` keeps its lane.
-    let (name, has_value) = value
-        .split_once('=')
-        .map_or((value, false), |(name, _)| (name, true));
-    let (lane, name) = name
-        .rsplit_once('.')
-        .map_or(("", name), |(lane, name)| (lane, name));
-    let lane = if lane.is_empty() {
-        String::new()
-    } else {
-        format!("{lane}.")
-    };
+    let (name, has_value) = value.split_once('=').map_or((value, false), |(name, _)| (name, true));
+    let (lane, name) = name.rsplit_once('.').map_or(("", name), |(lane, name)| (lane, name));
+    let lane = if lane.is_empty() { String::new() } else { format!("{lane}.") };
     let mut candidates: Vec<Candidate> = Vec::new();
     for knob in policies.iter().flat_map(|policy| &policy.knobs) {
         let word = format!("{lane}{}=", knob.name);
@@ -194,10 +169,8 @@ fn settings(value: &str, typed: &Typed<'_>) -> Vec<Candidate> {
                 [] => std::slice::from_ref(&default),
                 choices => choices,
             };
-            candidates = choices
-                .iter()
-                .map(|choice| Candidate::plain(format!("{word}{choice}")))
-                .collect();
+            candidates =
+                choices.iter().map(|choice| Candidate::plain(format!("{word}{choice}"))).collect();
         }
     }
     candidates
@@ -220,9 +193,5 @@ fn plain<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Candidate> {
 
 /// Returns the first line of a help text.
 fn first_line(help: &clap::builder::StyledStr) -> String {
-    help.to_string()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    help.to_string().lines().next().unwrap_or_default().to_owned()
 }

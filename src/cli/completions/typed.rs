@@ -45,13 +45,7 @@ impl<'a> Typed<'a> {
             }
             _ => None,
         };
-        Self {
-            command,
-            before,
-            word,
-            n_positional,
-            option,
-        }
+        Self { command, before, word, n_positional, option }
     }
 
     /// Returns the values of an option in the words before.
@@ -82,9 +76,7 @@ fn option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let name = word.split('=').next()?;
     let is_it = |arg: &&Arg| match name.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
-        None => arg
-            .get_short()
-            .is_some_and(|short| name == format!("-{short}")),
+        None => arg.get_short().is_some_and(|short| name == format!("-{short}")),
     };
     command.get_arguments().find(is_it)
 }

@@ -60,10 +60,8 @@ pub(super) fn print(
         let n = counted(n, "call");
         bail!("--calls {}: the session has {n}", calls_text(calls));
     }
-    let lanes: Vec<LaneCost<'_>> = played
-        .par_iter()
-        .map(|played| LaneCost::new(bills, played))
-        .collect();
+    let lanes: Vec<LaneCost<'_>> =
+        played.par_iter().map(|played| LaneCost::new(bills, played)).collect();
     let output = CallRangeOutput {
         first_call: calls.first + 1,
         last_call: calls.last + 1,
@@ -71,11 +69,7 @@ pub(super) fn print(
         cache_misses: audit.map(|audit| calls.n_misses(audit)),
         lanes: lanes.iter().map(|lane| entry(lane, calls)).collect(),
     };
-    if shared.json {
-        json(&output)
-    } else {
-        print_wrapped(&text(&output, calls))
-    }
+    if shared.json { json(&output) } else { print_wrapped(&text(&output, calls)) }
 }
 
 fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
@@ -90,16 +84,8 @@ fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
 }
 
 fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
-    let noun = if calls.first == calls.last {
-        "call"
-    } else {
-        "calls"
-    };
-    let mut text = format!(
-        "{noun} {}: {}",
-        calls_text(calls),
-        counted(output.messages, "message")
-    );
+    let noun = if calls.first == calls.last { "call" } else { "calls" };
+    let mut text = format!("{noun} {}: {}", calls_text(calls), counted(output.messages, "message"));
     if let Some(n) = output.cache_misses {
         let _ = write!(text, ", {}", counted(n, "cache miss"));
     }
@@ -111,11 +97,7 @@ fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
         let growth = growth.map(|(before, after)| {
             let sign = if after < before { "-" } else { "+" };
             let by = tokens(Tokens(after.0.abs_diff(before.0)));
-            format!(
-                "{sign}{by} tokens ({} to {})",
-                tokens(before),
-                tokens(after)
-            )
+            format!("{sign}{by} tokens ({} to {})", tokens(before), tokens(after))
         });
         let _ = writeln!(
             text,

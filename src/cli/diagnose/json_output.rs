@@ -250,10 +250,10 @@ impl Diagnosis<'_> {
     pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
         let case = self.case();
         let lanes = self.lanes.iter().zip(&self.losses.lanes);
-        let models = self.prices.iter().map(|known| ModelEntry {
-            model: known.model,
-            price: known.price.map(price),
-        });
+        let models = self
+            .prices
+            .iter()
+            .map(|known| ModelEntry { model: known.model, price: known.price.map(price) });
         DiagnosisOutput {
             format: case.session.source.format,
             title: &case.session.title,
@@ -268,11 +268,7 @@ impl Diagnosis<'_> {
             cache_audit: self.audit.map(audit),
             loss: self.losses.json_output(),
             tokens_sent: self.sent,
-            most_resent: self
-                .most_resent
-                .iter()
-                .map(|message| resent(case, message))
-                .collect(),
+            most_resent: self.most_resent.iter().map(|message| resent(case, message)).collect(),
             growth: GrowthEntry {
                 share_of_largest_5_percent: self.growth.share,
                 largest: self.growth.calls.iter().map(grown).collect(),

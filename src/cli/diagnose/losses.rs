@@ -35,19 +35,14 @@ pub(super) fn losses(case: &Case, measure: RereadMeasure<'_>, lanes: &[LaneCost<
             },
         }
     };
-    Losses {
-        lanes: lanes.par_iter().map(of_lane).collect(),
-        names,
-    }
+    Losses { lanes: lanes.par_iter().map(of_lane).collect(), names }
 }
 
 /// Returns the loss of the recorded run. An encrypted summary may contain what counts as missing, as a predicted one may.
 fn recorded_loss(names: &Names, case: &Case, outcome: &Outcome) -> Loss {
     let mut loss = Loss::of(names, case, outcome);
     let compactions = &case.session.compactions;
-    let are_encrypted = compactions
-        .iter()
-        .map(|c| is_encrypted(&case.session, &c.kept));
+    let are_encrypted = compactions.iter().map(|c| is_encrypted(&case.session, &c.kept));
     let are_encrypted: Vec<bool> = are_encrypted.collect();
     for (left, is_encrypted) in loss.survival.iter_mut().zip(&are_encrypted) {
         if let Some(left) = left {
@@ -55,9 +50,7 @@ fn recorded_loss(names: &Names, case: &Case, outcome: &Outcome) -> Loss {
         }
     }
     let is_known_at = |call: usize| {
-        let last = compactions
-            .iter()
-            .rposition(|compaction| compaction.call <= call);
+        let last = compactions.iter().rposition(|compaction| compaction.call <= call);
         !last.is_some_and(|last| are_encrypted[last])
     };
     let faults = loss.at_risk.faults.iter();

@@ -185,10 +185,7 @@ impl Losses {
                 let left = lane.loss.survival[idx].as_ref()?;
                 Some(self.survival(&lane.lane, left))
             });
-            Some(CompactionEntry {
-                call,
-                lanes: lanes.collect(),
-            })
+            Some(CompactionEntry { call, lanes: lanes.collect() })
         })
     }
 
@@ -199,10 +196,7 @@ impl Losses {
         SurvivalEntry {
             lane,
             summary_known: !left.is_predicted,
-            names: states(
-                names.map(|(name, kept)| (self.names.word(*name), *kept)),
-                left,
-            ),
+            names: states(names.map(|(name, kept)| (self.names.word(*name), *kept)), left),
             instructions: states(instructions.map(|(idx, kept)| (idx + 1, *kept)), left),
             files: states(files.map(|(file, kept)| (&**file, *kept)), left),
         }

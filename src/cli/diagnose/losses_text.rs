@@ -40,9 +40,7 @@ impl Diagnosis<'_> {
         for lane in &self.losses.lanes {
             let gone = lane.loss.standing.iter().filter(|s| !s.gone.is_empty());
             let first = gone.clone().map(|s| s.gone[0].start).min();
-            let since = first.map_or(String::new(), |call| {
-                format!(", first at call {}", call + 1)
-            });
+            let since = first.map_or(String::new(), |call| format!(", first at call {}", call + 1));
             let _ = writeln!(
                 text,
                 "  {:<16} {} gone at some call{since}",
@@ -72,17 +70,11 @@ impl Diagnosis<'_> {
                 let Some(left) = of_lane(lane) else {
                     continue;
                 };
-                let note = if left.is_predicted {
-                    "  (summary not known)"
-                } else {
-                    ""
-                };
+                let note = if left.is_predicted { "  (summary not known)" } else { "" };
                 let [names, instructions, files] = states(&left);
                 let name = clean(&lane.lane);
-                let _ = writeln!(
-                    text,
-                    "  {name:<16} {names:>20} {instructions:>20} {files:>20}{note}"
-                );
+                let _ =
+                    writeln!(text, "  {name:<16} {names:>20} {instructions:>20} {files:>20}{note}");
             }
         }
     }
@@ -100,19 +92,14 @@ fn line(lane: &LaneLoss) -> String {
         "{:>16} {:>9} {:>10} {:>12}",
         format!("{at_risk}/{}", risk.uses),
         tokens(risk.refetch),
-        risk.horizon
-            .map_or("–".to_owned(), |call| (call + 1).to_string()),
+        risk.horizon.map_or("–".to_owned(), |call| (call + 1).to_string()),
         format!("{}/{}", risk.blind_edits.len(), risk.edits),
     )
 }
 
 /// Formats a number, or its bounds: `3-12`.
 fn range(low: usize, high: usize) -> String {
-    if low < high {
-        format!("{low}-{high}")
-    } else {
-        high.to_string()
-    }
+    if low < high { format!("{low}-{high}") } else { high.to_string() }
 }
 
 /// Formats the counts of items that are present verbatim, partly, and not at all.

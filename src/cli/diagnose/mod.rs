@@ -218,8 +218,5 @@ fn largest_growth(growth: &[Growth]) -> LargestGrowth {
     let mut calls = growth.to_vec();
     calls.sort_by_key(|growth| (Reverse(growth.grown), growth.call));
     calls.truncate(MAX_GROWTH);
-    LargestGrowth {
-        calls,
-        share: share_of_largest(growth, Share(0.05)),
-    }
+    LargestGrowth { calls, share: share_of_largest(growth, Share(0.05)) }
 }

@@ -18,11 +18,8 @@ impl Diagnosis<'_> {
     /// Returns the text; `all` lists every insight and compaction.
     pub(super) fn text(&self, all: bool) -> String {
         let shown = if all { usize::MAX } else { MAX_ROWS };
-        let mut text = format!(
-            "{}\n{}\n",
-            clean(&self.case().session.title),
-            clean(&self.summary())
-        );
+        let mut text =
+            format!("{}\n{}\n", clean(&self.case().session.title), clean(&self.summary()));
         self.insights(&mut text, shown);
         self.costs(&mut text);
         for lane in &self.lanes {
@@ -104,10 +101,7 @@ impl Diagnosis<'_> {
             price(text, known.model, known.price);
         }
         if self.prices.is_empty() {
-            let _ = writeln!(
-                text,
-                "  The file names no model: --price-as MODEL prices its calls."
-            );
+            let _ = writeln!(text, "  The file names no model: --price-as MODEL prices its calls.");
         }
     }
 
@@ -137,9 +131,7 @@ impl Diagnosis<'_> {
             percent(self.growth.share)
         );
         for grown in &self.growth.calls {
-            let name = grown
-                .message
-                .map(|m| MessageName::of(self.case(), m).to_string());
+            let name = grown.message.map(|m| MessageName::of(self.case(), m).to_string());
             let name = name.unwrap_or_default();
             let (call, by) = (grown.call + 1, tokens(grown.grown));
             let _ = writeln!(text, "  call {call:>6}  +{by:<9} {}", clean(&name));
@@ -153,16 +145,9 @@ fn insight(text: &mut String, found: &Insight) {
         (None, Some(message)) => format!("message {}", message + 1),
         (None, None) => "file".to_owned(),
     };
-    let lane = found
-        .lane
-        .as_ref()
-        .map_or(String::new(), |lane| format!("{}: ", clean(lane)));
+    let lane = found.lane.as_ref().map_or(String::new(), |lane| format!("{}: ", clean(lane)));
     let (level, sure) = (found.level.name(), found.certainty.name());
-    let _ = writeln!(
-        text,
-        "  {level:<8} {place:<13} {lane}{}",
-        clean(&found.text)
-    );
+    let _ = writeln!(text, "  {level:<8} {place:<13} {lane}{}", clean(&found.text));
     if !found.evidence.is_empty() {
         let (evidence, advice) = (clean(&found.evidence), found.advice);
         let _ = writeln!(text, "  {:<22} {evidence} ({sure}). {advice}", "");
@@ -172,11 +157,8 @@ fn insight(text: &mut String, found: &Insight) {
 fn cost(text: &mut String, name: &str, cost: &Cost) {
     let total = cost.total();
     let cell = |sum: Usd| total.map_or("–".to_owned(), |_| usd(sum));
-    let summaries = if cost.knows_summaries() {
-        cell(cost.summaries.usd)
-    } else {
-        "–".to_owned()
-    };
+    let summaries =
+        if cost.knows_summaries() { cell(cost.summaries.usd) } else { "–".to_owned() };
     let _ = writeln!(
         text,
         "  {:<14} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9} {:>8}",
@@ -197,17 +179,9 @@ fn price(text: &mut String, model: &str, price: Option<&Price>) {
         let _ = writeln!(text, "  {model}: no price known (--prices FILE gives one)");
         return;
     };
-    let write = price
-        .cache_write
-        .map_or(String::new(), |rate| format!(", written {}", rate.0));
-    let hour = price
-        .cache_write_hour
-        .map_or(String::new(), |rate| format!(" or {}", rate.0));
-    let seen = if price.verified {
-        "the vendor's page"
-    } else {
-        "not the vendor's page"
-    };
+    let write = price.cache_write.map_or(String::new(), |rate| format!(", written {}", rate.0));
+    let hour = price.cache_write_hour.map_or(String::new(), |rate| format!(" or {}", rate.0));
+    let seen = if price.verified { "the vendor's page" } else { "not the vendor's page" };
     let _ = writeln!(
         text,
         "  {model}: ${} in, {} out, {} read{write}{hour} a million; {} ({seen}), read {}",
@@ -228,11 +202,7 @@ fn compactions(text: &mut String, lane: &LaneCost<'_>, shown: usize) {
         let _ = writeln!(text, "  call {:>6}  {}", even.call + 1, outcome(even));
     }
     if lane.break_even.len() > shown {
-        let _ = writeln!(
-            text,
-            "  and {} more (--all lists them)",
-            lane.break_even.len() - shown
-        );
+        let _ = writeln!(text, "  and {} more (--all lists them)", lane.break_even.len() - shown);
     }
 }
 
@@ -243,11 +213,7 @@ fn outcome(even: &BreakEven) -> String {
         tokens(even.removed),
         tokens(even.rewritten)
     );
-    let cold = if even.is_cold {
-        " (the cache had expired)"
-    } else {
-        ""
-    };
+    let cold = if even.is_cold { " (the cache had expired)" } else { "" };
     let left = counted(even.left, "call");
     let calls = |n: u64| counted(usize::try_from(n).unwrap_or(usize::MAX), "call");
     let paid = match (even.needed, even.has_paid()) {
@@ -259,11 +225,7 @@ fn outcome(even: &BreakEven) -> String {
         ),
         (None, _) => "unknown whether it paid".to_owned(),
     };
-    let summary = if even.knows_summary {
-        ""
-    } else {
-        "; its summary's price is not recorded"
-    };
+    let summary = if even.knows_summary { "" } else { "; its summary's price is not recorded" };
     format!("{what}{cold}: {paid}{summary}")
 }
 
@@ -283,9 +245,7 @@ fn audited(text: &mut String, audit: &Audit) {
         tokens(audit.recorded),
     );
     for found in &audit.breaks {
-        let money = found
-            .usd
-            .map_or(String::new(), |sum| format!(", {} more", usd(sum)));
+        let money = found.usd.map_or(String::new(), |sum| format!(", {} more", usd(sum)));
         let _ = writeln!(
             text,
             "  {:<22} {:>9}, first at call {}: {} tokens sent again{money}",

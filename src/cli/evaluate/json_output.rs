@@ -147,12 +147,7 @@ impl Evaluated {
     fn json_output(&self) -> SessionEntry<'_> {
         let facts = FactKind::ALL.map(|kind| FactCount {
             kind: kind.name(),
-            facts: self
-                .facts
-                .all()
-                .iter()
-                .filter(|fact| fact.kind == kind)
-                .count(),
+            facts: self.facts.all().iter().filter(|fact| fact.kind == kind).count(),
             left_out: self.facts.left_out(kind),
         });
         SessionEntry {
@@ -201,9 +196,7 @@ impl Evaluated {
 /// Returns the survival of every kind.
 pub(super) fn by_kind(kinds: &[KindSurvival]) -> Vec<SurvivalEntry> {
     let kinds = FactKind::ALL.iter().zip(kinds);
-    kinds
-        .map(|(kind, survival)| SurvivalEntry::new(kind.name(), *survival))
-        .collect()
+    kinds.map(|(kind, survival)| SurvivalEntry::new(kind.name(), *survival)).collect()
 }
 
 impl SurvivalEntry {

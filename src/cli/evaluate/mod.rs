@@ -126,9 +126,7 @@ impl Args {
         }
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         if self.validity.first().is_some() {
-            return self
-                .validity
-                .run(&self.targets, shared, shared.reread_model());
+            return self.validity.run(&self.targets, shared, shared.reread_model());
         }
         let targets = Targets::new("evaluate", &self.targets, shared)?;
         let prices = Prices::in_use();

@@ -129,9 +129,7 @@ impl ModelTierArgs {
             sessions.push(EvaluatedSession::new(case.clone()));
             Ok(())
         })?;
-        let name = sessions
-            .first()
-            .map_or("evaluation", |s| &*s.case.session.source.name);
+        let name = sessions.first().map_or("evaluation", |s| &*s.case.session.source.name);
         let (model, mut log) = self.model(name, shared)?;
         let job = EvaluationJob::new(
             tier,
@@ -175,11 +173,7 @@ impl ModelTierArgs {
         };
         output(page, &shown, &evaluation.report, shared)?;
         let has_failed = matches!(evaluation.stopped, Some(Stopped::Failed(_)));
-        Ok(if has_failed {
-            Status::CheckFailed
-        } else {
-            Status::Done
-        })
+        Ok(if has_failed { Status::CheckFailed } else { Status::Done })
     }
 
     /// Returns the model, if one is asked, and the log.
@@ -207,11 +201,7 @@ impl ModelTierArgs {
             return Ok((Some(model), log));
         };
         if log.settings.model != model.name() {
-            bail!(
-                "the log has answers of {}, not of {}",
-                clean(&log.settings.model),
-                model.name()
-            );
+            bail!("the log has answers of {}, not of {}", clean(&log.settings.model), model.name());
         }
         // Requests must be the same as those in the log.
         model.window = log.settings.window;
@@ -240,11 +230,7 @@ pub(in crate::cli) fn evaluated(lanes: &[Lane]) -> Vec<EvaluatedLane> {
 /// Returns what is sent to which server, its price, and what the run can detect.
 fn announcement(model: &Model, cost: &PlanCost) -> String {
     let endpoint = &model.client.endpoint;
-    let encryption = if endpoint.is_encrypted() {
-        ""
-    } else {
-        ", unencrypted"
-    };
+    let encryption = if endpoint.is_encrypted() { "" } else { ", unencrypted" };
     let mut text = format!(
         "sends about {} tokens in {} and {} to {} ({}{encryption}) and gets back at most {}; price without a cache: {}",
         tokens(cost.tokens),
@@ -267,11 +253,9 @@ fn announcement(model: &Model, cost: &PlanCost) -> String {
         let pairs = counted(cost.pairs, "pair");
         let points = counted(cost.clusters, "point");
         let _ = match cost.detectable {
-            Some(d) => write!(
-                text,
-                "; {pairs} at {points} detect a difference of {:.0} points",
-                d * 100.0
-            ),
+            Some(d) => {
+                write!(text, "; {pairs} at {points} detect a difference of {:.0} points", d * 100.0)
+            }
             None => write!(
                 text,
                 "; {pairs} at {points} are too few to detect any difference (at least {MIN_CLUSTERS} points are needed)"
@@ -288,10 +272,7 @@ fn stop_text(stopped: &Stopped, is_logged: bool) -> String {
         Stopped::Cancelled => "cancelled".to_owned(),
         Stopped::Failed(reason) => format!("stopped: {reason}"),
     };
-    let rest = if is_logged {
-        "--resume continues"
-    } else {
-        "it cannot be continued without a log"
-    };
+    let rest =
+        if is_logged { "--resume continues" } else { "it cannot be continued without a log" };
     format!("{reason}; {rest}")
 }

@@ -17,9 +17,7 @@ const ESTIMATE: [&str; 3] = ["#n", "#clusters", "conclusion"];
 pub(super) fn blocks(report: &Report) -> Vec<Block> {
     let samples = counted(report.samples, "sample");
     let model = clean(&report.model);
-    let mut blocks = vec![Block::Text(format!(
-        "Answered by {model}, {samples} of each lane"
-    ))];
+    let mut blocks = vec![Block::Text(format!("Answered by {model}, {samples} of each lane"))];
     if let Some(probes) = &report.probes {
         blocks.extend(probe_blocks(probes));
     }
@@ -94,10 +92,7 @@ fn probe_blocks(outcome: &ProbeOutcome) -> Vec<Block> {
     let differences: Vec<_> = differences
         .map(|pair| estimate_row(&[&pair.first, &pair.second], &pair.difference))
         .collect();
-    let baselines = [
-        ("no context", &outcome.no_context),
-        ("full context", &outcome.full_context),
-    ];
+    let baselines = [("no context", &outcome.no_context), ("full context", &outcome.full_context)];
     let answers = baselines.into_iter();
     let answers = answers.chain(lanes().map(|lane| (&*lane.lane, &lane.answers)));
     let mut blocks = vec![
@@ -105,11 +100,7 @@ fn probe_blocks(outcome: &ProbeOutcome) -> Vec<Block> {
         text(selected),
         estimates(&["lane", "probes"], "effect retained", retained.collect()),
         Block::Subheading("By question".to_owned()),
-        estimates(
-            &["lane", "question"],
-            "effect retained",
-            templates.collect(),
-        ),
+        estimates(&["lane", "question"], "effect retained", templates.collect()),
     ];
     if !differences.is_empty() {
         blocks.push(Block::Subheading("Differences of lanes".to_owned()));
@@ -144,10 +135,7 @@ fn judge_blocks(outcome: &JudgeOutcome) -> Vec<Block> {
     let rows = outcome.lanes.iter().flat_map(|lane| {
         [
             estimate_row(&[&lane.lane, "supported"], &lane.supported),
-            estimate_row(
-                &[&lane.lane, "minus full context"],
-                &lane.difference_to_full,
-            ),
+            estimate_row(&[&lane.lane, "minus full context"], &lane.difference_to_full),
         ]
     });
     let counts = |name: &str, counts: &SupportCounts| {
@@ -189,11 +177,7 @@ fn action_blocks(outcome: &ActionOutcome) -> Vec<Block> {
     let lanes = outcome.lanes.iter();
     let lanes = lanes.map(|lane| estimate_row(&[&lane.lane], &lane.excess));
     let rows = [own].into_iter().chain(lanes).collect();
-    vec![
-        heading("Next action"),
-        text(about),
-        estimates(&["context"], "agreement", rows),
-    ]
+    vec![heading("Next action"), text(about), estimates(&["context"], "agreement", rows)]
 }
 
 fn planted_blocks(outcome: &PlantedOutcome) -> Vec<Block> {
@@ -226,12 +210,7 @@ fn lane_blocks(report: &Report) -> Vec<Block> {
             number(lane.summaries_rejected),
         ]
     });
-    let head = [
-        "lane",
-        "#tokens of the mean context",
-        "#summary requests",
-        "#rejected",
-    ];
+    let head = ["lane", "#tokens of the mean context", "#summary requests", "#rejected"];
     vec![heading("Lanes"), Block::table(&head, rows.collect())]
 }
 
@@ -263,10 +242,7 @@ fn session_blocks(report: &Report) -> Vec<Block> {
     }
     let problems = report.sessions.iter().flat_map(|session| {
         let of_session = |problem| format!("{}: {}", clean(&session.name), clean(problem));
-        session
-            .problems
-            .iter()
-            .map(move |problem| of_session(problem))
+        session.problems.iter().map(move |problem| of_session(problem))
     });
     let problems: Vec<String> = problems.collect();
     blocks.extend((!problems.is_empty()).then_some(Block::List(problems)));

@@ -13,11 +13,7 @@ use std::fmt::Write as _;
 pub(super) fn text(report: &Report) -> String {
     let mut text = String::new();
     let samples = counted(report.samples, "sample");
-    let _ = writeln!(
-        text,
-        "Answered by {}, {samples} of each lane",
-        clean(&report.model)
-    );
+    let _ = writeln!(text, "Answered by {}, {samples} of each lane", clean(&report.model));
     for session in &report.sessions {
         session_text(&mut text, session);
     }
@@ -34,10 +30,7 @@ pub(super) fn text(report: &Report) -> String {
         planted_text(&mut text, planted);
     }
     text.push_str("\nLanes\n");
-    report
-        .lanes
-        .iter()
-        .for_each(|lane| lane_text(&mut text, lane));
+    report.lanes.iter().for_each(|lane| lane_text(&mut text, lane));
     let requests = &report.requests;
     let _ = writeln!(
         text,
@@ -85,11 +78,8 @@ fn session_text(text: &mut String, session: &SessionReport) {
 
 /// Returns an estimate with its size, and the word if nothing can be concluded.
 fn estimate(estimate: &Estimate) -> String {
-    let mut text = format!(
-        "{estimate}, n = {}, {}",
-        estimate.n,
-        counted(estimate.clusters, "cluster")
-    );
+    let mut text =
+        format!("{estimate}, n = {}, {}", estimate.n, counted(estimate.clusters, "cluster"));
     if let Some(words) = estimate.conclusion.words() {
         let _ = write!(text, ", {words}");
     }
@@ -98,9 +88,7 @@ fn estimate(estimate: &Estimate) -> String {
 
 fn answers(counts: &AnswerCounts) -> String {
     let counts = counts.by_result();
-    counts
-        .map(|(count, result)| format!("{count} {result}"))
-        .join(", ")
+    counts.map(|(count, result)| format!("{count} {result}")).join(", ")
 }
 
 fn probes_text(text: &mut String, outcome: &ProbeOutcome) {
@@ -118,11 +106,7 @@ fn probes_text(text: &mut String, outcome: &ProbeOutcome) {
     let _ = writeln!(text, "full context: {}", answers(&outcome.full_context));
     for lane in &outcome.lanes {
         let _ = writeln!(text, "{}: {}", clean(&lane.lane), estimate(&lane.retained));
-        let _ = writeln!(
-            text,
-            "  all probes: {}",
-            estimate(&lane.retained_unselected)
-        );
+        let _ = writeln!(text, "  all probes: {}", estimate(&lane.retained_unselected));
         let by_sample = lane.retained_by_sample.iter();
         let by_sample: Vec<_> = by_sample
             .map(|value| value.map_or_else(|| "not judged".to_owned(), |v| format!("{v:.2}")))
@@ -136,11 +120,7 @@ fn probes_text(text: &mut String, outcome: &ProbeOutcome) {
     }
     for pair in &outcome.differences {
         let (first, second) = (clean(&pair.first), clean(&pair.second));
-        let _ = writeln!(
-            text,
-            "{first} minus {second}: {}",
-            estimate(&pair.difference)
-        );
+        let _ = writeln!(text, "{first} minus {second}: {}", estimate(&pair.difference));
     }
 }
 
@@ -166,11 +146,7 @@ fn judge_text(text: &mut String, outcome: &JudgeOutcome) {
     let _ = writeln!(text, "full context: {}", support(&outcome.full_context));
     for lane in &outcome.lanes {
         let _ = writeln!(text, "{}: {}", clean(&lane.lane), estimate(&lane.supported));
-        let _ = writeln!(
-            text,
-            "  minus full context: {}",
-            estimate(&lane.difference_to_full)
-        );
+        let _ = writeln!(text, "  minus full context: {}", estimate(&lane.difference_to_full));
         let _ = writeln!(text, "  {}", support(&lane.counts));
     }
 }
@@ -178,23 +154,13 @@ fn judge_text(text: &mut String, outcome: &JudgeOutcome) {
 /// Returns how the model was asked for its next action.
 pub(super) fn asked(outcome: &ActionOutcome) -> String {
     let sessions = [
-        (
-            outcome.sessions_with_definitions,
-            "asked with the tool definitions of the file",
-        ),
-        (
-            outcome.sessions_asked_in_text,
-            "without definitions asked to name a tool in a text",
-        ),
-        (
-            outcome.sessions_without_tools,
-            "left out because no tool is known",
-        ),
+        (outcome.sessions_with_definitions, "asked with the tool definitions of the file"),
+        (outcome.sessions_asked_in_text, "without definitions asked to name a tool in a text"),
+        (outcome.sessions_without_tools, "left out because no tool is known"),
     ];
     let sessions = sessions.into_iter().filter(|(count, _)| *count > 0);
-    let sessions: Vec<String> = sessions
-        .map(|(count, how)| format!("{} {how}", counted(count, "session")))
-        .collect();
+    let sessions: Vec<String> =
+        sessions.map(|(count, how)| format!("{} {how}", counted(count, "session"))).collect();
     format!(
         "{}; {}; {} without a tool",
         counted(outcome.points, "point"),
@@ -209,11 +175,7 @@ fn actions_text(text: &mut String, outcome: &ActionOutcome) {
         "\nNext action: agreement with the full context minus its agreement with itself\n{}",
         asked(outcome)
     );
-    let _ = writeln!(
-        text,
-        "full context with itself: {}",
-        estimate(&outcome.full_agreement)
-    );
+    let _ = writeln!(text, "full context with itself: {}", estimate(&outcome.full_agreement));
     for lane in &outcome.lanes {
         let _ = writeln!(text, "{}: {}", clean(&lane.lane), estimate(&lane.excess));
     }
@@ -245,12 +207,7 @@ fn planted_text(text: &mut String, outcome: &PlantedOutcome) {
 fn lane_text(text: &mut String, lane: &LaneReport) {
     let size = lane.context_tokens.map_or_else(
         || "no context was asked about".to_owned(),
-        |tokens| {
-            format!(
-                "{} tokens in the mean context",
-                grouped(tokens.round() as u64)
-            )
-        },
+        |tokens| format!("{} tokens in the mean context", grouped(tokens.round() as u64)),
     );
     let _ = writeln!(
         text,

@@ -70,10 +70,7 @@ impl Evaluated {
             counted(self.calls, "call"),
             grouped(self.facts.at_end().count() as u64),
         );
-        let left_out: usize = FactKind::ALL
-            .map(|kind| self.facts.left_out(kind))
-            .iter()
-            .sum();
+        let left_out: usize = FactKind::ALL.map(|kind| self.facts.left_out(kind)).iter().sum();
         if left_out > 0 {
             let _ = writeln!(
                 text,
@@ -82,10 +79,8 @@ impl Evaluated {
             );
         }
         if self.facts.all().is_empty() {
-            let _ = writeln!(
-                text,
-                "Survival cannot be judged: no rule finds a fact in this session."
-            );
+            let _ =
+                writeln!(text, "Survival cannot be judged: no rule finds a fact in this session.");
             return false;
         }
         if self.calls == 0 && !self.is_score {
@@ -142,16 +137,10 @@ impl Evaluated {
             ("into the reserve", cells(&|lane| number(lane.into_reserve))),
             ("compactions", cells(&|lane| number(lane.compactions))),
             (size, cells(&|lane| tokens(lane.survival.tokens))),
-            (
-                "cost of the lane",
-                cells(&|lane| lane.cost.map_or_else(dash, usd)),
-            ),
+            ("cost of the lane", cells(&|lane| lane.cost.map_or_else(dash, usd))),
         ];
         let rest = rest.map(|(label, cells)| (label, String::new(), cells));
-        kinds
-            .chain([("all facts", stated(None).to_string(), all)])
-            .chain(rest)
-            .collect()
+        kinds.chain([("all facts", stated(None).to_string(), all)]).chain(rest).collect()
     }
 
     fn lost(&self, text: &mut String, lane: &EvaluatedLane, all: bool) {
@@ -169,11 +158,7 @@ impl Evaluated {
         if !partial.is_empty() {
             let _ = write!(summary, "; {} kept partly", grouped(partial.len() as u64));
         }
-        let n_shown = if all {
-            lost.len()
-        } else {
-            MAX_LOST.min(lost.len())
-        };
+        let n_shown = if all { lost.len() } else { MAX_LOST.min(lost.len()) };
         let shown = lost[..n_shown].iter();
         let mut lines: Vec<String> = shown.map(|lost| lost_line(&self.facts, *lost)).collect();
         let left = lost.len() - n_shown;
@@ -191,10 +176,7 @@ impl Evaluated {
         let mut text = String::new();
         let is_judged = self.head(&mut text);
         let heading = Block::Heading(clean(&self.id.to_string()).into_owned());
-        let lines = text
-            .lines()
-            .skip(1)
-            .map(|line| Block::Text(line.to_owned()));
+        let lines = text.lines().skip(1).map(|line| Block::Text(line.to_owned()));
         let title = Block::Text(clean(&self.title).into_owned());
         let mut blocks = vec![heading, title];
         blocks.extend(lines);
@@ -208,10 +190,7 @@ impl Evaluated {
         let rows = self.rows(&self.lanes, size).into_iter();
         let rows =
             rows.map(|(label, facts, cells)| [vec![label.to_owned(), facts], cells].concat());
-        blocks.push(Block::Table {
-            head: heads,
-            rows: rows.collect(),
-        });
+        blocks.push(Block::Table { head: heads, rows: rows.collect() });
         blocks.extend([self.explanation(), VALIDITY].map(|text| Block::Text(text.to_owned())));
         for lane in &self.lanes {
             let (summary, lines) = self.lost_lines(lane, all);
@@ -232,11 +211,7 @@ impl Evaluated {
     }
 
     fn explanation(&self) -> &'static str {
-        if self.is_score {
-            SCORE_EXPLANATION
-        } else {
-            EXPLANATION
-        }
+        if self.is_score { SCORE_EXPLANATION } else { EXPLANATION }
     }
 }
 
@@ -275,12 +250,7 @@ fn lost_summary(lane: &EvaluatedLane) -> String {
 /// Describes a fact in one line.
 fn fact_line(facts: &Facts, idx: usize) -> String {
     let fact = &facts.all()[idx];
-    format!(
-        "{}: {} (message {})",
-        fact.kind.name(),
-        quoted(fact),
-        fact.message + 1,
-    )
+    format!("{}: {} (message {})", fact.kind.name(), quoted(fact), fact.message + 1,)
 }
 
 /// Describes a lost fact in one line.
@@ -302,11 +272,7 @@ fn lost_line(facts: &Facts, lost: LostFact) -> String {
 pub(super) fn quoted(fact: &Fact) -> String {
     let text = short(&fact.text, MAX_TEXT);
     let stands = fact.detail.is_empty() || fact.text.contains(&*fact.detail);
-    if stands {
-        text
-    } else {
-        format!("{text} [{}]", clean(&fact.detail))
-    }
+    if stands { text } else { format!("{text} [{}]", clean(&fact.detail)) }
 }
 
 fn short(text: &str, max: usize) -> String {

@@ -10,10 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Marker that identifies a file as a baseline.
 pub(super) const KIND: &str = "baseline of plimsoll gate";
 
-pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
-    name: KIND,
-    is_own: Baseline::is_one,
-};
+pub(super) const FILE_KIND: OwnFileKind = OwnFileKind { name: KIND, is_own: Baseline::is_one };
 
 /// Version of the file format.
 const FORMAT_VERSION: u32 = 4;
@@ -76,20 +73,14 @@ pub(super) struct BaselineLane {
 impl BaselineLane {
     /// Returns the figures for comparison.
     pub(super) fn figures(&self) -> Figures {
-        Figures {
-            score: Score::from(&self.figures),
-            flaw: self.thrash.clone(),
-        }
+        Figures { score: Score::from(&self.figures), flaw: self.thrash.clone() }
     }
 
     /// Returns the differences of the policy and its settings from the baseline.
     pub(super) fn changes(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.policy != before.policy {
-            changes.push(format!(
-                "policy {} instead of {}",
-                self.policy, before.policy
-            ));
+            changes.push(format!("policy {} instead of {}", self.policy, before.policy));
         } else if self.policy_sha256 != before.policy_sha256 {
             changes.push(format!("the text of the policy {}", self.policy));
         }
@@ -100,10 +91,7 @@ impl BaselineLane {
                 None => changes.push(format!("{name} {value} (new)")),
             }
         }
-        let removed = before
-            .settings
-            .keys()
-            .filter(|name| !self.settings.contains_key(*name));
+        let removed = before.settings.keys().filter(|name| !self.settings.contains_key(*name));
         changes.extend(removed.map(|name| format!("{name} (removed)")));
         changes
     }
@@ -126,16 +114,10 @@ impl BaselineSession {
             ));
         }
         if self.counter != before.counter {
-            changes.push(format!(
-                "counter {} instead of {}",
-                self.counter, before.counter
-            ));
+            changes.push(format!("counter {} instead of {}", self.counter, before.counter));
         }
         if self.window != before.window {
-            changes.push(format!(
-                "window {} instead of {}",
-                self.window, before.window
-            ));
+            changes.push(format!("window {} instead of {}", self.window, before.window));
         }
         if self.prices != before.prices {
             changes.push("prices".to_owned());
@@ -162,9 +144,7 @@ impl Baseline {
     /// Returns the sessions whose content is not among `here`.
     pub(super) fn others(&self, here: &BTreeSet<&str>) -> Vec<&BaselineSession> {
         let sessions = self.sessions.values();
-        sessions
-            .filter(|session| !here.contains(&*session.sha256))
-            .collect()
+        sessions.filter(|session| !here.contains(&*session.sha256)).collect()
     }
 
     /// Parses a baseline.
@@ -180,10 +160,7 @@ impl Baseline {
                 header.plimsoll
             )
         })?;
-        Ok(Self {
-            file: file.to_owned(),
-            ..parsed
-        })
+        Ok(Self { file: file.to_owned(), ..parsed })
     }
 
     /// Returns true if `text` is a baseline of any version, which may be overwritten.
@@ -214,6 +191,5 @@ pub(super) fn changed_from(
         let alike = other.common_end(&session.file);
         (alike > 0 && other.conversation == number).then_some((alike, at))
     });
-    same.max_by_key(|(alike, at)| (*alike, std::cmp::Reverse(*at)))
-        .map(|(_, at)| at)
+    same.max_by_key(|(alike, at)| (*alike, std::cmp::Reverse(*at))).map(|(_, at)| at)
 }

@@ -119,10 +119,7 @@ impl Verdict {
             retained: self
                 .retained
                 .iter()
-                .map(|found| RetainedEntry {
-                    lane: &found.lane,
-                    check: check(&found.check),
-                })
+                .map(|found| RetainedEntry { lane: &found.lane, check: check(&found.check) })
                 .collect(),
             not_checked: &self.not_checked,
             skipped: self.skipped.json_output(),
@@ -159,10 +156,5 @@ fn lane(judged: &JudgedLane) -> LaneEntry<'_> {
 }
 
 fn check(check: &Check) -> CheckEntry<'_> {
-    CheckEntry {
-        measure: check.measure,
-        ok: check.ok,
-        judged: check.is_judged,
-        text: &check.text,
-    }
+    CheckEntry { measure: check.measure, ok: check.ok, judged: check.is_judged, text: &check.text }
 }

@@ -21,14 +21,11 @@ pub(super) const NOTHING_JUDGED: &str =
 pub(super) const NOTHING_COMPARED: &str = "failed: nothing compared, because the baseline contains none of these lanes; write it with --write-baseline or give limits such as --max-peak 0.9";
 
 /// Description of the file and the function that recognizes it.
-pub(super) const FILE_KIND: OwnFileKind = OwnFileKind {
-    name: "JUnit result of plimsoll gate",
-    is_own,
-};
+pub(super) const FILE_KIND: OwnFileKind =
+    OwnFileKind { name: "JUnit result of plimsoll gate", is_own };
 
 fn is_own(text: &str) -> bool {
-    text.strip_prefix(DECLARATION)
-        .is_some_and(|rest| rest.starts_with(BEGINS))
+    text.strip_prefix(DECLARATION).is_some_and(|rest| rest.starts_with(BEGINS))
 }
 
 impl Verdict {
@@ -65,12 +62,7 @@ struct Suite {
 
 impl Suite {
     fn new(name: String) -> Self {
-        Self {
-            name,
-            cases: String::new(),
-            tests: 0,
-            failures: 0,
-        }
+        Self { name, cases: String::new(), tests: 0, failures: 0 }
     }
 
     /// Adds the case of a check.
@@ -90,30 +82,20 @@ impl Suite {
     fn case(&mut self, class: &str, name: &str, failure: Option<&str>) {
         self.tests += 1;
         let (class, name) = (escaped(class), escaped(name));
-        let _ = write!(
-            self.cases,
-            "    <testcase classname=\"{class}\" name=\"{name}\""
-        );
+        let _ = write!(self.cases, "    <testcase classname=\"{class}\" name=\"{name}\"");
         match failure {
             None => self.cases.push_str("/>\n"),
             Some(why) => {
                 self.failures += 1;
                 let why = escaped(why);
-                let _ = writeln!(
-                    self.cases,
-                    "><failure message=\"{why}\">{why}</failure></testcase>"
-                );
+                let _ =
+                    writeln!(self.cases, "><failure message=\"{why}\">{why}</failure></testcase>");
             }
         }
     }
 
     fn xml(&self) -> String {
-        let Self {
-            name,
-            cases,
-            tests,
-            failures,
-        } = self;
+        let Self { name, cases, tests, failures } = self;
         let name = escaped(name);
         format!(
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
@@ -157,10 +139,7 @@ fn suite(judged: &Judged) -> Suite {
         for (nth, check) in lane.checks.iter().enumerate() {
             // A measure may be compared with the baseline and with a limit; each case needs its own name.
             let before = lane.checks[..nth].iter();
-            let measure = match before
-                .filter(|other| other.measure == check.measure)
-                .count()
-            {
+            let measure = match before.filter(|other| other.measure == check.measure).count() {
                 0 => check.measure.label().to_owned(),
                 n => format!("{} ({})", check.measure.label(), n + 1),
             };
@@ -204,10 +183,7 @@ mod tests {
 
     #[test]
     fn names_of_files_cannot_break_out_of_an_attribute() {
-        assert_eq!(
-            escaped("a\"><b c='d'&\u{1b}e"),
-            "a&quot;&gt;&lt;b c=&apos;d&apos;&amp;e"
-        );
+        assert_eq!(escaped("a\"><b c='d'&\u{1b}e"), "a&quot;&gt;&lt;b c=&apos;d&apos;&amp;e");
         assert_eq!(escaped("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
     }
 }

@@ -91,9 +91,7 @@ impl Args {
         let skipped = targets.each(shared, |id, case| {
             let current = replay::session(case, &lanes, billing, shared.reread_model(), id);
             let survival = replay::survival(case, &lanes, &limits.survival);
-            let before = baseline
-                .as_ref()
-                .and_then(|known| known.sessions.get(&current.sha256));
+            let before = baseline.as_ref().and_then(|known| known.sessions.get(&current.sha256));
             if retained.is_some() {
                 evaluated.push(EvaluatedSession::new(case.clone()));
             }
@@ -119,11 +117,7 @@ impl Args {
         } else {
             print_wrapped(&verdict.text())?;
         }
-        Ok(if verdict.passed() {
-            Status::Done
-        } else {
-            Status::CheckFailed
-        })
+        Ok(if verdict.passed() { Status::Done } else { Status::CheckFailed })
     }
 }
 
@@ -259,10 +253,7 @@ impl Verdict {
         let passed = counted(self.sessions.len() - unchecked, "session");
         match unchecked {
             0 => format!("passed: {passed}"),
-            n => format!(
-                "passed: {passed}; nothing to compare in {}",
-                counted(n, "session")
-            ),
+            n => format!("passed: {passed}; nothing to compare in {}", counted(n, "session")),
         }
     }
 
@@ -290,10 +281,7 @@ impl Verdict {
         }
         for (id, reason) in self.damaged() {
             let (file, reason) = (clean(&id.file), clean(reason));
-            let _ = writeln!(
-                text,
-                "FAIL {file}  damaged: {reason}; --allow-damaged skips it"
-            );
+            let _ = writeln!(text, "FAIL {file}  damaged: {reason}; --allow-damaged skips it");
         }
         for LaneCheck { lane, check } in &self.retained {
             let mark = mark(std::slice::from_ref(check));

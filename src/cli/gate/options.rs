@@ -67,11 +67,7 @@ impl Options {
         let hash = |lane: &Lane| Ok(fingerprint(policy_text(&lane.word, &own)?.as_bytes()));
         let hashes = policies.iter().map(hash).collect::<anyhow::Result<_>>()?;
         let none = lanes::none(shared)?;
-        Ok(GatedLanes {
-            policies,
-            hashes,
-            recorded_as: self.lanes.has_recorded().then_some(none),
-        })
+        Ok(GatedLanes { policies, hashes, recorded_as: self.lanes.has_recorded().then_some(none) })
     }
 
     /// Returns the limits.

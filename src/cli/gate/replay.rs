@@ -113,10 +113,7 @@ fn content(session: &Session, id: &SessionId) -> String {
 }
 
 fn by_name(knobs: &KnobValues) -> BTreeMap<String, f64> {
-    knobs
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    knobs.iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Returns the prices and billing rules as text.

@@ -267,10 +267,7 @@ impl Findings<'_> {
     fn source(&self) -> Source<'_> {
         let report = &self.loaded.report;
         let records = report.records.iter().map(|(kind, count)| {
-            let count = RecordCount {
-                count: count.count,
-                in_context: count.in_context,
-            };
+            let count = RecordCount { count: count.count, in_context: count.in_context };
             (kind.as_str(), count)
         });
         let data = self.availability().into_iter();

@@ -37,9 +37,7 @@ impl Args {
         let reserve = none.checked_reserve(&loaded.case, shared)?;
         let mut found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
         let preset = working_preset(&loaded.case, &none, shared)?;
-        found
-            .verdict
-            .extend(preset.iter().map(|clause| clause.text.as_str()));
+        found.verdict.extend(preset.iter().map(|clause| clause.text.as_str()));
         found.warnings.extend(self.repeats(&loaded.case.session));
         if shared.json {
             json(&found.json_output())?;
@@ -118,14 +116,7 @@ impl<'a> Findings<'a> {
             end: recorded.end,
             warnings: warnings.collect(),
             issues: issues
-                .map(|i| {
-                    format!(
-                        "message {}: {} ({})",
-                        i.message + 1,
-                        i.kind.sentence(),
-                        i.call
-                    )
-                })
+                .map(|i| format!("message {}: {} ({})", i.message + 1, i.kind.sentence(), i.call))
                 .collect(),
         }
     }
@@ -160,11 +151,7 @@ impl<'a> Findings<'a> {
     }
 
     fn calls_with_usage(&self) -> usize {
-        self.session()
-            .calls
-            .iter()
-            .filter(|s| s.usage.is_some())
-            .count()
+        self.session().calls.iter().filter(|s| s.usage.is_some()).count()
     }
 
     /// Returns the recorded tokens of each kind. The ledger counts tokens that are not recorded as system.
@@ -172,9 +159,7 @@ impl<'a> Findings<'a> {
         let mut sums = self.case.ledger.by_kind(self.session());
         let system = &mut sums[Kind::System.index()];
         *system = *system - self.case.ledger.overhead;
-        Kind::ALL
-            .iter()
-            .map(move |kind| (kind.name(), sums[kind.index()]))
+        Kind::ALL.iter().map(move |kind| (kind.name(), sums[kind.index()]))
     }
 
     /// Returns the availability of each kind of data that a session may record.

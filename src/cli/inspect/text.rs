@@ -27,10 +27,7 @@ impl Findings<'_> {
         };
         line(
             "format",
-            &format!(
-                "{} ({})",
-                session.source.format, self.loaded.report.recognized_by
-            ),
+            &format!("{} ({})", session.source.format, self.loaded.report.recognized_by),
         );
         if self.loaded.conversations.len() > 1 {
             line("conversation", &self.conversation_text());
@@ -38,11 +35,8 @@ impl Findings<'_> {
         if let Some(parent) = &self.loaded.report.parent {
             line("sub-agent", &format!("started by the session {parent}"));
         }
-        let roles: Vec<String> = self
-            .roles()
-            .iter()
-            .map(|(role, n)| format!("{} {role}", grouped(*n as u64)))
-            .collect();
+        let roles: Vec<String> =
+            self.roles().iter().map(|(role, n)| format!("{} {role}", grouped(*n as u64))).collect();
         let compacted = match self.n_compaction_messages() {
             0 => String::new(),
             n => format!(
@@ -154,10 +148,7 @@ impl Findings<'_> {
             None => String::new(),
         };
         let number = self.conversation + 1;
-        format!(
-            "{number} of {} ({relation}--conversation N selects another)",
-            all.len()
-        )
+        format!("{number} of {} ({relation}--conversation N selects another)", all.len())
     }
 
     /// Formats which data the file records besides the messages, lacks, or cannot record in its format.
@@ -183,11 +174,7 @@ impl Findings<'_> {
         if records.is_empty() {
             return;
         }
-        let _ = writeln!(
-            text,
-            "  {:<38} {:>8} {:>11}",
-            "records", "in file", "in context"
-        );
+        let _ = writeln!(text, "  {:<38} {:>8} {:>11}", "records", "in file", "in context");
         for (kind, count) in records {
             let _ = writeln!(
                 text,
@@ -208,22 +195,14 @@ impl Findings<'_> {
         let _ = writeln!(text, "  conversations");
         let has_tracks = has_tracks(all);
         for (number, conversation) in all.iter().enumerate().take(MAX_CONVERSATIONS) {
-            let relation = if has_tracks {
-                format!(" ({})", track(conversation))
-            } else {
-                String::new()
-            };
-            let size = conversation.size.map_or_else(String::new, |size| {
-                format!(", {}", counted(size.calls, "call"))
-            });
+            let relation =
+                if has_tracks { format!(" ({})", track(conversation)) } else { String::new() };
+            let size = conversation
+                .size
+                .map_or_else(String::new, |size| format!(", {}", counted(size.calls, "call")));
             let title = one_line(&conversation.title, TITLE);
-            let _ = writeln!(
-                text,
-                "  {:>4}  {}{}{size}",
-                number + 1,
-                clean(&title),
-                clean(&relation)
-            );
+            let _ =
+                writeln!(text, "  {:>4}  {}{}{size}", number + 1, clean(&title), clean(&relation));
         }
         if all.len() > MAX_CONVERSATIONS {
             let more = grouped((all.len() - MAX_CONVERSATIONS) as u64);
@@ -246,10 +225,7 @@ impl Findings<'_> {
         if !self.availability().iter().any(is_recorded) {
             return format!("{usage}; compactions are not recorded by this format");
         }
-        format!(
-            "{usage}, {}",
-            counted(self.session().compactions.len(), "compaction")
-        )
+        format!("{usage}, {}", counted(self.session().compactions.len(), "compaction"))
     }
 
     /// Appends the tokens by kind and by tool, and the largest parts.
@@ -262,16 +238,11 @@ impl Findings<'_> {
         row("by kind", total);
         let not_recorded = ("not recorded", self.case.ledger.overhead);
         let kinds = std::iter::once(not_recorded).chain(self.by_kind());
-        kinds
-            .filter(|(_, tokens)| tokens.0 > 0)
-            .for_each(|(kind, tokens)| row(kind, tokens));
+        kinds.filter(|(_, tokens)| tokens.0 > 0).for_each(|(kind, tokens)| row(kind, tokens));
         let tools = tokens_by_tool(self.case);
         if !tools.is_empty() {
             row("by tool", tools.iter().map(|(_, t)| *t).sum());
-            tools
-                .iter()
-                .take(MAX_LARGEST)
-                .for_each(|(tool, tokens)| row(tool, *tokens));
+            tools.iter().take(MAX_LARGEST).for_each(|(tool, tokens)| row(tool, *tokens));
             if let Some(others @ [_, ..]) = tools.get(MAX_LARGEST..) {
                 let name = counted(others.len(), "other tool");
                 row(&name, others.iter().map(|(_, t)| *t).sum());

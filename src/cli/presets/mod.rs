@@ -138,22 +138,14 @@ impl Args {
         match self.action.unwrap_or(list_all) {
             Action::List { words } => list(&words, shared.json)?,
             Action::Show { name } => show(&name, shared.json)?,
-            Action::Export {
-                name,
-                framework,
-                sets,
-                output,
-            } => {
+            Action::Export { name, framework, sets, output } => {
                 let lanes = LaneArgs::of(&name, sets);
                 native::export(&lanes, framework.as_deref(), output.as_deref(), shared)?;
             }
             Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
-            Action::Save {
-                policy,
-                name,
-                sets,
-                replace,
-            } => own::save(&name, &LaneArgs::of(&policy, sets), replace, shared)?,
+            Action::Save { policy, name, sets, replace } => {
+                own::save(&name, &LaneArgs::of(&policy, sets), replace, shared)?
+            }
             Action::Remove { name } => own::remove(&name, shared)?,
         }
         Ok(Status::Done)
@@ -168,11 +160,7 @@ fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {
         kind: policy.kind,
         proof: policy.proof,
         settings: policy.knobs.iter().map(|knob| knob.name.as_str()).collect(),
-        stages: policy
-            .stages
-            .iter()
-            .map(|stage| stage.id.as_str())
-            .collect(),
+        stages: policy.stages.iter().map(|stage| stage.id.as_str()).collect(),
         path: path.map(Path::to_string_lossy),
     }
 }
@@ -182,11 +170,7 @@ fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
     let bundled: Vec<Policy> = bundled.filter(|policy| policy.matches(words)).collect();
     let mut own = OwnPresets::here().all();
     // A file that cannot be read is listed, so that its user learns of it.
-    own.retain(|own| {
-        own.policy
-            .as_ref()
-            .map_or(words.is_empty(), |p| p.matches(words))
-    });
+    own.retain(|own| own.policy.as_ref().map_or(words.is_empty(), |p| p.matches(words)));
     if as_json {
         let bundled = bundled.iter().map(|policy| entry(policy, None));
         let own = own.iter();
@@ -204,11 +188,9 @@ fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
     if !own.is_empty() {
         let rows = own.iter().map(|own| match &own.policy {
             Ok(policy) => row(policy),
-            Err(error) => format!(
-                "  {}\n      {}\n",
-                clean(own.name().unwrap_or("?")),
-                clean(error)
-            ),
+            Err(error) => {
+                format!("  {}\n      {}\n", clean(own.name().unwrap_or("?")), clean(error))
+            }
         });
         groups.push(format!("Your own\n{}", rows.collect::<String>()));
     }
@@ -220,9 +202,7 @@ fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
 
 /// Returns the lines of a preset: its name, its label and how it is known, then the first sentence of its description.
 fn row(policy: &Policy) -> String {
-    let proof = policy
-        .proof
-        .map_or_else(String::new, |proof| format!(", {proof}"));
+    let proof = policy.proof.map_or_else(String::new, |proof| format!(", {proof}"));
     let (name, label) = (clean(&policy.name), clean(&policy.label));
     let help = clean(policy.first_sentence());
     format!("  {name:<24} {label}{proof}\n      {help}\n")

@@ -155,11 +155,7 @@ fn sentence(imported: &Imported) -> String {
         let _ = writeln!(text, "  context window = {}", grouped(window));
     }
     if !imported.unread.is_empty() {
-        let unread = imported
-            .unread
-            .iter()
-            .take(MAX_UNREAD)
-            .map(|key| clean(key));
+        let unread = imported.unread.iter().take(MAX_UNREAD).map(|key| clean(key));
         let unread = unread.collect::<Vec<_>>().join(", ");
         let more = imported.unread.len().saturating_sub(MAX_UNREAD);
         let more = match more {

@@ -22,24 +22,14 @@ pub(super) fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
     }
     let toml = policy_text(name, &own)?;
     let policy = presets::parse(&toml)?;
-    if as_json {
-        json(&json_output(&policy, &toml))
-    } else {
-        print_wrapped(&text(&policy))
-    }
+    if as_json { json(&json_output(&policy, &toml)) } else { print_wrapped(&text(&policy)) }
 }
 
 fn text(policy: &Policy) -> String {
-    let mut text = format!(
-        "{} ({})\n{}\n\nSettings\n",
-        policy.label, policy.name, policy.help
-    );
+    let mut text = format!("{} ({})\n{}\n\nSettings\n", policy.label, policy.name, policy.help);
     for knob in &policy.knobs {
         let ([low, high], value) = (knob.range.map(Number), Number(knob.value));
-        let key = knob
-            .key
-            .as_ref()
-            .map_or_else(String::new, |key| format!(" [{key}]"));
+        let key = knob.key.as_ref().map_or_else(String::new, |key| format!(" [{key}]"));
         let range = if knob.choices.is_empty() {
             format!("{value} {} ({low} to {high})", knob.unit)
         } else {
@@ -61,10 +51,7 @@ fn text(policy: &Policy) -> String {
     }
     if !policy.lets.is_empty() {
         text.push_str("\nNamed expressions\n");
-        policy
-            .lets
-            .iter()
-            .for_each(|(name, e)| _ = writeln!(text, "  {name} = {}", e.text));
+        policy.lets.iter().for_each(|(name, e)| _ = writeln!(text, "  {name} = {}", e.text));
     }
     text.push_str("\nStages\n");
     if policy.stages.is_empty() {
@@ -77,14 +64,8 @@ fn text(policy: &Policy) -> String {
     for (title, lines) in [
         ("Sources", &policy.sources),
         ("Unknown", &policy.unknowns),
-        (
-            "Differences of the documentation from the code",
-            &policy.documentation_differences,
-        ),
-        (
-            "Differences of the replay from the system",
-            &policy.differences,
-        ),
+        ("Differences of the documentation from the code", &policy.documentation_differences),
+        ("Differences of the replay from the system", &policy.differences),
     ] {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");

@@ -155,10 +155,8 @@ enum MutatesName {
 
 /// Returns the JSON output.
 pub(super) fn json_output<'a>(policy: &'a Policy, toml: &'a str) -> PresetOutput<'a> {
-    let lets = policy.lets.iter().map(|(name, expr)| NamedExpression {
-        name,
-        expression: &expr.text,
-    });
+    let lets =
+        policy.lets.iter().map(|(name, expr)| NamedExpression { name, expression: &expr.text });
     PresetOutput {
         name: &policy.name,
         label: &policy.label,

@@ -5,11 +5,7 @@ use crate::engine::{Action, Boundary, Cut, Hook, Keep, KnobRole, Mutates, Stage,
 /// Formats a stage as a sentence: "before call, when used >= …: drop messages; keeps system; …".
 pub(super) fn sentence(stage: &Stage) -> String {
     let hook = hook(stage.at).replace('_', " ");
-    let mut clauses = vec![format!(
-        "{hook}, when {}: {}",
-        stage.when.text,
-        action(stage)
-    )];
+    let mut clauses = vec![format!("{hook}, when {}: {}", stage.when.text, action(stage))];
     if !stage.take.keep.is_empty() {
         let keep: Vec<_> = stage.take.keep.iter().map(kept).collect();
         clauses.push(format!("keeps {}", keep.join(", ")));
@@ -42,16 +38,10 @@ pub(super) fn sentence(stage: &Stage) -> String {
         clauses.push("only if the context shrinks".to_owned());
     }
     if stage.guard.cooldown.text != "0" {
-        clauses.push(format!(
-            "then pauses for {} calls",
-            stage.guard.cooldown.text
-        ));
+        clauses.push(format!("then pauses for {} calls", stage.guard.cooldown.text));
     }
     if let Some(minutes) = &stage.guard.cold {
-        clauses.push(format!(
-            "only after {} minutes without a call, or at overflow",
-            minutes.text
-        ));
+        clauses.push(format!("only after {} minutes without a call, or at overflow", minutes.text));
     }
     clauses.join("; ")
 }
@@ -61,21 +51,15 @@ fn action(stage: &Stage) -> String {
     let objects = objects(stage.take.what).replace('_', " ");
     match &stage.action {
         Action::Clear(clear) => {
-            format!(
-                "clear {objects}, leaving \"{}\"",
-                clear.marker.escape_debug()
-            )
+            format!("clear {objects}, leaving \"{}\"", clear.marker.escape_debug())
         }
         Action::Drop(drop) => match &drop.notice {
             Some(notice) => format!("drop {objects}, leaving \"{}\"", notice.escape_debug()),
             None => format!("drop {objects}"),
         },
         Action::Summarize(s) => {
-            let size_only = if s.is_opaque {
-                " (size only: encrypted for the provider)"
-            } else {
-                ""
-            };
+            let size_only =
+                if s.is_opaque { " (size only: encrypted for the provider)" } else { "" };
             format!(
                 "replace {objects} with a summary of at most {} tokens{size_only}",
                 s.max_tokens.text
@@ -87,12 +71,7 @@ fn action(stage: &Stage) -> String {
             let numbers = named.numbers.iter();
             let numbers = numbers.map(|(name, expr)| format!("{name} = {}", expr.text));
             let numbers: Vec<_> = numbers.collect();
-            format!(
-                "{} ({}): {}",
-                named.spec.name,
-                numbers.join(", "),
-                named.spec.help
-            )
+            format!("{} ({}): {}", named.spec.name, numbers.join(", "), named.spec.help)
         }
     }
 }
@@ -105,11 +84,7 @@ fn cut_action(cut: &Cut) -> String {
     };
     let lines = cut.lines.as_ref();
     let lines = lines.map_or_else(String::new, |n| format!(" or {} lines", n.text));
-    let whole = if cut.spills {
-        "; saves the whole result to a file"
-    } else {
-        ""
-    };
+    let whole = if cut.spills { "; saves the whole result to a file" } else { "" };
     let (over, keep, head) = (&cut.over.text, &cut.keep.text, 100.0 * cut.head);
     format!(
         "cut results of more than {over} {unit}{lines} to {keep}, {head} % of it from the start{whole}"

@@ -254,12 +254,7 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played, expected: &ExpectedRereads) ->
         expected_rereads: RereadsEntry::from(expected),
         warnings: outcome.warnings.iter().map(ToString::to_string).collect(),
         findings: lane.findings.iter().map(finding).collect(),
-        halts: halts
-            .map(|halt| HaltEntry {
-                call: halt.call + 1,
-                reason: &halt.why,
-            })
-            .collect(),
+        halts: halts.map(|halt| HaltEntry { call: halt.call + 1, reason: &halt.why }).collect(),
         events: LazyList::new(outcome.events.iter().map(event)),
         samples: LazyList::new(outcome.samples.iter().map(sample)),
     }
@@ -276,10 +271,8 @@ fn finding(finding: &Finding) -> FindingEntry<'_> {
 
 fn event(event: &Event) -> EventEntry<'_> {
     let terms = event.cause.terms.iter();
-    let files = event.files.iter().map(|file| FileEntry {
-        name: &file.name,
-        bytes: file.n_bytes(),
-    });
+    let files =
+        event.files.iter().map(|file| FileEntry { name: &file.name, bytes: file.n_bytes() });
     EventEntry {
         call: event.call + 1,
         stage: &event.stage,
@@ -300,13 +293,7 @@ fn event(event: &Event) -> EventEntry<'_> {
             tokens_received: request.answer,
         }),
         log: &event.log,
-        messages: event
-            .messages
-            .iter()
-            .cloned()
-            .flatten()
-            .map(|idx| idx + 1)
-            .collect(),
+        messages: event.messages.iter().cloned().flatten().map(|idx| idx + 1).collect(),
     }
 }
 

@@ -27,10 +27,7 @@ pub(super) fn table(
     expected: &[ExpectedRereads],
 ) -> String {
     let case = &loaded.case;
-    let budget = Budget {
-        window: case.windows.largest(),
-        output_reserve: reserve,
-    };
+    let budget = Budget { window: case.windows.largest(), output_reserve: reserve };
     let mut text = format!(
         "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}\n\n",
         clean(&case.session.title),
@@ -60,15 +57,7 @@ pub(super) fn table(
     };
     row(
         &mut text,
-        [
-            "lane",
-            "peak",
-            "at call",
-            "of usable",
-            "compactions",
-            "overflows",
-            "tokens sent",
-        ],
+        ["lane", "peak", "at call", "of usable", "compactions", "overflows", "tokens sent"],
     );
     for lane in played {
         let outcome = &lane.outcome;
@@ -88,18 +77,7 @@ pub(super) fn table(
             outcome.overflows.to_string(),
         );
         let sent = tokens(outcome.tokens_sent());
-        row(
-            &mut text,
-            [
-                &clean(&lane.lane),
-                &peak,
-                &call,
-                &share,
-                &compactions,
-                &overflows,
-                &sent,
-            ],
-        );
+        row(&mut text, [&clean(&lane.lane), &peak, &call, &share, &compactions, &overflows, &sent]);
     }
     asides(&mut text, played);
     let lanes = played.iter().map(|lane| &*lane.lane).zip(expected);
@@ -117,11 +95,7 @@ pub(super) fn table(
 fn asides(text: &mut String, played: &[Played]) {
     let of_lanes = |figure: &dyn Fn(&Played) -> Option<String>| {
         let named = |lane: &Played| Some(format!("{} {}", clean(&lane.lane), figure(lane)?));
-        played
-            .iter()
-            .filter_map(named)
-            .collect::<Vec<_>>()
-            .join(", ")
+        played.iter().filter_map(named).collect::<Vec<_>>().join(", ")
     };
     let ends = of_lanes(&|lane| {
         let has_calls = !lane.outcome.samples.is_empty();
@@ -148,11 +122,7 @@ fn events(text: &mut String, lane: &Played) {
         })
         .collect();
     let _ = writeln!(text, "\n{}  {}", clean(&lane.lane), settings.join(" "));
-    let changing = lane
-        .outcome
-        .events
-        .iter()
-        .filter(|e| e.effect != Effect::Logged);
+    let changing = lane.outcome.events.iter().filter(|e| e.effect != Effect::Logged);
     let all: Vec<&Event> = changing.collect();
     // Repeats at consecutive calls share one line.
     let is_routine = |e: &Event| e.effect == Effect::Nothing || e.action == ActionKind::Repair;
@@ -169,11 +139,7 @@ fn events(text: &mut String, lane: &Played) {
         let _ = writeln!(
             text,
             "  call {call:>6}  {stage} ({action})  {before} → {after}, {messages}{}{}",
-            if event.effect == Effect::Nothing {
-                ": nothing changed"
-            } else {
-                ""
-            },
+            if event.effect == Effect::Nothing { ": nothing changed" } else { "" },
             match row.len() {
                 1 => String::new(),
                 2 => " (and at the next call)".to_owned(),
@@ -182,11 +148,7 @@ fn events(text: &mut String, lane: &Played) {
         );
     }
     if rows.len() > MAX_EVENTS {
-        let _ = writeln!(
-            text,
-            "  and {} more (--json lists all)",
-            rows.len() - MAX_EVENTS
-        );
+        let _ = writeln!(text, "  and {} more (--json lists all)", rows.len() - MAX_EVENTS);
     }
     for finding in &lane.findings {
         let (call, finding) = (finding.call + 1, clean(&finding.text));

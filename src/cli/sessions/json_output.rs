@@ -106,11 +106,7 @@ pub(super) struct UnreadableEntry<'a> {
 
 impl<'a> UnreadableEntry<'a> {
     pub(super) fn new(found: &'a FoundFile, reason: &'a str) -> Self {
-        Self {
-            path: shown(&found.path),
-            agent: found.agent,
-            reason,
-        }
+        Self { path: shown(&found.path), agent: found.agent, reason }
     }
 }
 
@@ -169,35 +165,28 @@ fn session<'a>(
         compactions: summary.records_compactions().then_some(summary.compactions),
         peak_tokens: has_calls.then_some(Tokens(summary.peak)),
         peak_accuracy: summary.peak_accuracy,
-        peak_share: summary
-            .peak_share(output_reserve)
-            .known()
-            .filter(|_| has_calls),
+        peak_share: summary.peak_share(output_reserve).known().filter(|_| has_calls),
         window_source: summary.window_source,
         conversations: summary.conversations,
-        parent: listed.parent.as_ref().map(|parent| ParentEntry {
-            id: &parent.id,
-            title: parent.title.as_deref(),
-        }),
-        repeats: listed.repeats.as_ref().map(|repeats| RepeatsEntry {
-            calls: repeats.calls,
-            file: &repeats.file,
-        }),
+        parent: listed
+            .parent
+            .as_ref()
+            .map(|parent| ParentEntry { id: &parent.id, title: parent.title.as_deref() }),
+        repeats: listed
+            .repeats
+            .as_ref()
+            .map(|repeats| RepeatsEntry { calls: repeats.calls, file: &repeats.file }),
     }
 }
 
 /// Returns the given folders, or those of the agents if none is given.
 fn searched(folders: &[PathBuf]) -> Vec<FolderEntry> {
-    let given = folders.iter().map(|folder| FolderEntry {
-        agent: None,
-        folder: shown(folder),
-    });
+    let given = folders.iter().map(|folder| FolderEntry { agent: None, folder: shown(folder) });
     if !folders.is_empty() {
         return given.collect();
     }
-    let stores = existing_folders().into_iter().map(|store| FolderEntry {
-        agent: Some(store.agent),
-        folder: shown(&store.folder),
-    });
+    let stores = existing_folders()
+        .into_iter()
+        .map(|store| FolderEntry { agent: Some(store.agent), folder: shown(&store.folder) });
     stores.collect()
 }

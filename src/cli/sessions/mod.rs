@@ -62,11 +62,7 @@ impl Args {
             search::run(&files, query, limit, &nothing, shared)?;
             return Ok(Status::Done);
         }
-        let mut cache = if shared.no_state {
-            Cache::default()
-        } else {
-            Cache::load()
-        };
+        let mut cache = if shared.no_state { Cache::default() } else { Cache::load() };
         let mut listing = list(&files, limit, &mut cache, &progress, |_| {})?;
         // Files are read in parallel.
         listing.left += listing.sessions.len().saturating_sub(limit);
@@ -109,11 +105,7 @@ impl Args {
             _ => {}
         }
         let more = [
-            (
-                listing.left,
-                "older session",
-                "not read (--limit 0 reads all)",
-            ),
+            (listing.left, "older session", "not read (--limit 0 reads all)"),
             (listing.unread.len(), "file", UNREAD),
         ];
         for (n, what, why) in more {
@@ -140,10 +132,7 @@ impl Args {
         if places.is_empty() {
             let known = STORES.iter().map(|store| store.agent);
             let known: Vec<_> = known.filter(|agent| is_meant(agent)).collect();
-            return format!(
-                "No folder of {} is on this machine. {elsewhere}\n",
-                known.join(", ")
-            );
+            return format!("No folder of {} is on this machine. {elsewhere}\n", known.join(", "));
         }
         for AgentFolder { agent, folder } in places {
             let _ = writeln!(text, "  {agent:<14}  {}", clean(&shown(&folder)));
@@ -178,10 +167,7 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundF
     }
     for folder in folders {
         if !folder.as_os_str().is_empty() && !is_taken(folder) {
-            bail!(
-                "{}: no such folder or file; check the path",
-                folder.display()
-            );
+            bail!("{}: no such folder or file; check the path", folder.display());
         }
         add(find_in(folder, progress)?);
     }
@@ -235,15 +221,9 @@ fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_rese
         repeats.unwrap_or_default(),
         clean(project)
     );
-    let number = listed
-        .conversation
-        .map(|n| format!(" --conversation {}", n + 1));
-    let _ = writeln!(
-        text,
-        "    {}{}\n",
-        clean(&shown(&listed.found.path)),
-        number.unwrap_or_default()
-    );
+    let number = listed.conversation.map(|n| format!(" --conversation {}", n + 1));
+    let _ =
+        writeln!(text, "    {}{}\n", clean(&shown(&listed.found.path)), number.unwrap_or_default());
 }
 
 fn rfc3339(time: SystemTime) -> Option<String> {

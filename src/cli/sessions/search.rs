@@ -66,11 +66,7 @@ pub(super) fn run(
         most: MAX_MESSAGES,
         snippet: SNIPPET,
     };
-    let index = if shared.no_state {
-        IndexFolder::default()
-    } else {
-        IndexFolder::here()
-    };
+    let index = if shared.no_state { IndexFolder::default() } else { IndexFolder::here() };
     let progress = Progress::default();
     let work = || search(files, &options, &index, &progress, |_| {});
     let result = waiting("searching", &progress, work)?;
@@ -153,9 +149,8 @@ fn unread(result: &SearchResult) -> String {
 fn row(text: &mut String, session: &FoundSession) {
     let title: String = session.title.chars().take(TITLE_CHARS).collect();
     let path = shown(&session.found.path);
-    let number = session
-        .conversation
-        .map_or_else(String::new, |idx| format!(" --conversation {}", idx + 1));
+    let number =
+        session.conversation.map_or_else(String::new, |idx| format!(" --conversation {}", idx + 1));
     let _ = writeln!(
         text,
         "{:<16}  {:<14}  {} in {}\n    {}\n    {}{number}",

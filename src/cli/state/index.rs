@@ -34,10 +34,7 @@ impl IndexFile {
     /// Returns the index; `None` if it is off.
     pub(super) fn of(index: &IndexFolder) -> Option<Self> {
         let path = index.path().filter(|_| index.is_on())?;
-        Some(Self {
-            path: path.to_string_lossy().into_owned(),
-            bytes: index.bytes(),
-        })
+        Some(Self { path: path.to_string_lossy().into_owned(), bytes: index.bytes() })
     }
 }
 
@@ -64,11 +61,8 @@ pub(super) fn enable(shared: &GlobalOptions) -> anyhow::Result<()> {
     };
     let sessions = waiting("building the search index", &progress, build)?;
     let path = folder.path().unwrap_or_default();
-    let enabled = EnabledIndex {
-        path: path.to_string_lossy().into_owned(),
-        sessions,
-        bytes: folder.bytes(),
-    };
+    let enabled =
+        EnabledIndex { path: path.to_string_lossy().into_owned(), sessions, bytes: folder.bytes() };
     if shared.json {
         return json(&enabled);
     }

@@ -211,10 +211,7 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         zoom: state.zoom,
         price: state.price.as_ref().map(PriceEntry::from),
         sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
-        tables: tables
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect(),
+        tables: tables.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
         presets: own_presets(),
         workspaces: folder.map(|folder| WorkspaceFolder {
             path: folder.to_string_lossy(),
@@ -224,18 +221,11 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),
     };
-    if shared.json {
-        json(&list)
-    } else {
-        print(&text(&list))
-    }
+    if shared.json { json(&list) } else { print(&text(&list)) }
 }
 
 fn log_entry(log: &LogFile) -> LogEntry<'_> {
-    LogEntry {
-        path: log.path.to_string_lossy(),
-        bytes: log.bytes,
-    }
+    LogEntry { path: log.path.to_string_lossy(), bytes: log.bytes }
 }
 
 fn text(list: &StateList<'_>) -> String {
@@ -297,10 +287,7 @@ fn own_presets() -> Option<PresetFolder> {
     let own = OwnPresets::here();
     let count = own.all().iter().filter(|own| own.policy.is_ok()).count();
     let folder = own.folder().filter(|_| count > 0)?;
-    Some(PresetFolder {
-        path: folder.to_string_lossy().into_owned(),
-        count,
-    })
+    Some(PresetFolder { path: folder.to_string_lossy().into_owned(), count })
 }
 
 /// Formats a price per million tokens.
@@ -323,11 +310,7 @@ fn clear(path: &Path, kind: Option<Kind>, shared: &GlobalOptions) -> anyhow::Res
         } else {
             0
         },
-        presets_cleared: if kind == Some(Kind::Presets) {
-            OwnPresets::here().clear()?
-        } else {
-            0
-        },
+        presets_cleared: if kind == Some(Kind::Presets) { OwnPresets::here().clear()? } else { 0 },
         workspaces_cleared: if is_meant(Kind::Workspaces) {
             let cleared = Workspaces::here().clear();
             cleared.with_context(|| cannot("a workspace"))?
@@ -362,11 +345,7 @@ fn removed(n: usize, what: &str, rest: &str) -> String {
 
 /// Returns the text after all kinds except presets were removed.
 fn all_cleared_text(cleared: &ClearedState<'_>) -> String {
-    let action = if cleared.cleared {
-        "removed"
-    } else {
-        "nothing to remove:"
-    };
+    let action = if cleared.cleared { "removed" } else { "nothing to remove:" };
     let mut text = format!("{action} {}\n", clean(&cleared.path));
     if cleared.sessions_cleared {
         text.push_str("removed the list of sessions\n");

@@ -247,10 +247,10 @@ impl Findings {
                 .collect(),
             recommended: self.recommendation(swept),
             no_recommendation: swept.recommended.as_ref().err().map(String::as_str),
-            alternative: swept.alternative.as_ref().map(|other| AlternativeEntry {
-                policy: &other.policy,
-                text: &other.text,
-            }),
+            alternative: swept
+                .alternative
+                .as_ref()
+                .map(|other| AlternativeEntry { policy: &other.policy, text: &other.text }),
         }
     }
 
@@ -325,11 +325,7 @@ impl Findings {
 /// Returns the cost of a setting with its expected re-reads.
 fn with_rereads(score: &Score, unit: CostUnit) -> Expected {
     let interval = unit.interval(score);
-    Expected {
-        value: unit.of(score),
-        low: interval.low,
-        high: interval.high,
-    }
+    Expected { value: unit.of(score), low: interval.low, high: interval.high }
 }
 
 fn ruled_out(ruled_out: RuledOut, policy: &Policy) -> RuledOutEntry {

@@ -64,12 +64,8 @@ impl Args {
         let prices = Prices::in_use();
         let billing = self.options.billing.billing(prices)?;
         let plan = plan(&subjects, self.options.points(&subjects));
-        let job = SweepJob {
-            subjects: &subjects,
-            plan: &plan,
-            billing,
-            model: shared.reread_model(),
-        };
+        let job =
+            SweepJob { subjects: &subjects, plan: &plan, billing, model: shared.reread_model() };
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |id, case| {
             let report = |text: &str| progress(&format!("{id}: {text}"));
@@ -79,9 +75,7 @@ impl Args {
             Ok(())
         })?;
         let robust = (sessions.len() > 1).then(|| {
-            let all = sessions.iter().map(|swept| SweptSession {
-                points: &swept.points,
-            });
+            let all = sessions.iter().map(|swept| SweptSession { points: &swept.points });
             robust(&all.collect::<Vec<_>>())
         });
         let findings = Findings {

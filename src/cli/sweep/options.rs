@@ -69,18 +69,8 @@ impl Options {
     /// Returns the policies with the settings to vary.
     pub(super) fn policies(&mut self, shared: &GlobalOptions) -> anyhow::Result<Policies> {
         let (mut subjects, mut words) = (Vec::new(), Vec::new());
-        for Lane {
-            word,
-            name,
-            policy,
-            knobs,
-        } in self.lanes.lanes(shared)?
-        {
-            words.push(if name == policy.name {
-                word
-            } else {
-                format!("{word}@{name}")
-            });
+        for Lane { word, name, policy, knobs } in self.lanes.lanes(shared)? {
+            words.push(if name == policy.name { word } else { format!("{word}@{name}") });
             let mut axes = Vec::new();
             for vary in &mut self.varied {
                 let is_meant = vary.lane.as_ref().is_none_or(|lane| *lane == name);
@@ -93,12 +83,7 @@ impl Options {
             if self.varied.is_empty() {
                 axes = Axis::usual(&policy);
             }
-            subjects.push(Subject {
-                lane: name,
-                policy,
-                now: knobs,
-                axes,
-            });
+            subjects.push(Subject { lane: name, policy, now: knobs, axes });
         }
         if let Some(vary) = self.varied.iter().find(|vary| !vary.is_known) {
             bail!("{}", unknown_setting(vary, &subjects));
@@ -139,12 +124,7 @@ fn vary(text: &str) -> anyhow::Result<Vary> {
     let (lane, setting, values) = assignment(text).ok_or_else(|| {
         anyhow::anyhow!("give SETTING=MIN..MAX such as keep_recent=5..80, or SETTING=A,B,C")
     })?;
-    Ok(Vary {
-        lane,
-        setting,
-        values,
-        is_known: false,
-    })
+    Ok(Vary { lane, setting, values, is_known: false })
 }
 
 /// Parses `A,B,C`, `MIN..MAX`, `MIN..MAX:STEP`, `MIN..MAX:log` or `MIN..MAX:linear`.
@@ -152,10 +132,7 @@ fn axis(policy: &Policy, knob: &Knob, values: &str) -> anyhow::Result<Axis> {
     let name = &knob.name;
     let value = |text: &str| value_of("--vary", knob, text.trim());
     let Some((low, rest)) = values.split_once("..") else {
-        let listed = values
-            .split(',')
-            .map(value)
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        let listed = values.split(',').map(value).collect::<anyhow::Result<Vec<_>>>()?;
         return Ok(Axis::listed(policy, name, &listed)?);
     };
     let (high, how) = rest.split_once(':').unzip();
@@ -182,9 +159,7 @@ fn stepped(
     (low, high): (f64, f64),
     step: &str,
 ) -> anyhow::Result<Axis> {
-    let n = share_number(step)
-        .filter(|step| *step > 0.0)
-        .map(|step| (step, (high - low) / step));
+    let n = share_number(step).filter(|step| *step > 0.0).map(|step| (step, (high - low) / step));
     let Some((step, n)) = n.filter(|(_, n)| (0.0..MAX_POINTS as f64).contains(n)) else {
         bail!(
             "--vary {knob}={low}..{high}:{step}: after the colon give a step above 0, log or linear"

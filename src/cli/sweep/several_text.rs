@@ -22,11 +22,7 @@ impl Findings {
             "{}, {} of {}\n",
             counted(self.sessions.len(), "session"),
             counted(first.points.len(), "setting"),
-            self.subjects
-                .iter()
-                .map(|s| clean(&s.lane))
-                .collect::<Vec<_>>()
-                .join(", ")
+            self.subjects.iter().map(|s| clean(&s.lane)).collect::<Vec<_>>().join(", ")
         );
         let ids: Vec<_> = self.sessions.iter().map(|s| s.id.to_string()).collect();
         let names = short_names(&ids);
@@ -71,10 +67,9 @@ impl Findings {
                     "  chosen from the other sessions: regret up to {} ({session})",
                     regret(worst.regret)
                 ),
-                None => writeln!(
-                    text,
-                    "  chosen from the other sessions, a setting fails in {session}"
-                ),
+                None => {
+                    writeln!(text, "  chosen from the other sessions, a setting fails in {session}")
+                }
             };
         }
         let command = self.command(point, None, Verb::Compact);
@@ -107,10 +102,8 @@ impl Findings {
             runs.clone().filter(|(was, is)| holds(was, is)).count()
         };
         let of_all = |n: usize| format!("{n} of {}", counted(self.sessions.len(), "session"));
-        let (idle, worse) = (
-            n(&|_, is| !is.acts),
-            n(&|was, is| is.rereads.files.low > was.rereads.files.high),
-        );
+        let (idle, worse) =
+            (n(&|_, is| !is.acts), n(&|was, is| is.rereads.files.low > was.rereads.files.high));
         if idle > 0 {
             let _ = writeln!(text, "  never acts in {}, which fit", of_all(idle));
         }
@@ -134,10 +127,10 @@ impl Findings {
             Some(score) => format!("{}, {}", paid(&swept.points[point]), score.rereads.number()),
             None => "does not work".to_owned(),
         };
-        let best = swept.recommended.as_ref().map_or_else(
-            |_| "no setting works".to_owned(),
-            |found| figures(found.point),
-        );
+        let best = swept
+            .recommended
+            .as_ref()
+            .map_or_else(|_| "no setting works".to_owned(), |found| figures(found.point));
         let robust = self.robust.as_ref();
         let own = robust.and_then(|r| r.regrets.iter().find(|r| r.session == idx));
         let without = robust.and_then(|r| r.left_out.iter().find(|l| l.session == idx));
@@ -146,9 +139,7 @@ impl Findings {
             "{:NAME$} {:>5} {best:>17} {:>17} {:>7} {:>8}",
             clean(name),
             swept.calls,
-            robust
-                .filter(|_| own.is_some())
-                .map_or_else(String::new, |r| figures(r.setting)),
+            robust.filter(|_| own.is_some()).map_or_else(String::new, |r| figures(r.setting)),
             own.map_or_else(String::new, |own| regret(own.regret)),
             without.map_or_else(String::new, |l| regret(l.regret)),
         );
@@ -161,11 +152,7 @@ fn short_names(paths: &[String]) -> Vec<String> {
     let shared = paths.first().map_or("", |first| &first[..folder(first)]);
     let is_shared = paths.iter().all(|path| path.starts_with(shared));
     let short = |path: &String| {
-        let name = if is_shared {
-            &path[shared.len()..]
-        } else {
-            path
-        };
+        let name = if is_shared { &path[shared.len()..] } else { path };
         match name.char_indices().nth_back(NAME - 1) {
             Some((at, _)) if at > 0 => {
                 let end: String = name[at..].chars().skip(1).collect();
@@ -188,18 +175,9 @@ mod tests {
     #[test]
     fn names_in_the_table_are_short() {
         let short = |paths: [&str; 2]| short_names(&paths.map(str::to_owned));
-        assert_eq!(
-            short(["all/a.jsonl", "all/b.jsonl"]),
-            ["a.jsonl", "b.jsonl"]
-        );
-        assert_eq!(
-            short(["all/a.jsonl", "b.jsonl"]),
-            ["all/a.jsonl", "b.jsonl"]
-        );
+        assert_eq!(short(["all/a.jsonl", "all/b.jsonl"]), ["a.jsonl", "b.jsonl"]);
+        assert_eq!(short(["all/a.jsonl", "b.jsonl"]), ["all/a.jsonl", "b.jsonl"]);
         let long = "a-name-of-twenty-2.md";
-        assert_eq!(
-            short([long, "a-name-of-more-than-twenty.md"]),
-            [long, "…-more-than-twenty.md"]
-        );
+        assert_eq!(short([long, "a-name-of-more-than-twenty.md"]), [long, "…-more-than-twenty.md"]);
     }
 }

@@ -56,12 +56,7 @@ impl Swept {
         job: &SweepJob<'_>,
         on_progress: &(dyn Fn(&str) + Sync),
     ) -> anyhow::Result<Self> {
-        let SweepJob {
-            subjects,
-            plan,
-            billing,
-            model,
-        } = *job;
+        let SweepJob { subjects, plan, billing, model } = *job;
         let (names, files) = (Names::new(&case.session), FileReads::new(case));
         let bills = Bills::new(case, billing);
         let first = &subjects[0];
@@ -75,13 +70,7 @@ impl Swept {
                 on_progress(&format!("{done} of {} settings", plan.len()));
             }
         };
-        let points = sweep(
-            &gauge,
-            subjects,
-            plan.to_vec(),
-            &Progress::default(),
-            &found,
-        )?;
+        let points = sweep(&gauge, subjects, plan.to_vec(), &Progress::default(), &found)?;
         let recommended = recommend(subjects, &points, gauge.recorded());
         let works = points.iter().any(|point| point.valid().is_some());
         let other = || alternative(&gauge, &others(subjects), &Progress::default());
@@ -107,10 +96,6 @@ impl Swept {
 /// Returns the bundled policies that are not swept.
 fn others(subjects: &[Subject]) -> Vec<Arc<Policy>> {
     let is_swept = |name: &str| subjects.iter().any(|subject| subject.policy.name == name);
-    let others = presets::PRESETS
-        .iter()
-        .filter(|preset| !is_swept(preset.name));
-    others
-        .filter_map(|preset| preset.policy().ok().map(Arc::new))
-        .collect()
+    let others = presets::PRESETS.iter().filter(|preset| !is_swept(preset.name));
+    others.filter_map(|preset| preset.policy().ok().map(Arc::new)).collect()
 }

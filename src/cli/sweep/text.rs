@@ -32,10 +32,7 @@ impl Findings {
     }
 
     fn session_text(&self, text: &mut String, swept: &Swept, all: bool) {
-        let usable = Budget {
-            window: swept.window,
-            output_reserve: swept.reserve,
-        };
+        let usable = Budget { window: swept.window, output_reserve: swept.reserve };
         let _ = writeln!(
             text,
             "{} · {} · {} · window {} ({}), reserve {}, usable {} · {}",
@@ -132,22 +129,15 @@ impl Findings {
 
     /// Writes the settings that the systems do not offer to their users.
     fn not_varied(&self, text: &mut String) {
-        for Subject {
-            lane, policy, axes, ..
-        } in &self.subjects
-        {
+        for Subject { lane, policy, axes, .. } in &self.subjects {
             let is_varied = |name: &str| axes.iter().any(|axis| axis.knob == name);
             let fixed = policy.knobs.iter().filter(|knob| !knob.is_offered);
-            let fixed = fixed
-                .map(|knob| &*knob.name)
-                .filter(|name| !is_varied(name));
+            let fixed = fixed.map(|knob| &*knob.name).filter(|name| !is_varied(name));
             let fixed: Vec<&str> = fixed.collect();
             if !fixed.is_empty() {
                 let (lane, fixed) = (clean(lane), fixed.join(", "));
-                let _ = writeln!(
-                    text,
-                    "  not varied, because {lane} offers no such setting: {fixed}"
-                );
+                let _ =
+                    writeln!(text, "  not varied, because {lane} offers no such setting: {fixed}");
             }
         }
     }
@@ -156,11 +146,7 @@ impl Findings {
         let unit = cost_unit(&swept.points);
         let lanes = self.subjects.iter().map(|s| clean(&s.lane).chars().count());
         let width = lanes.max().unwrap_or(0).max(4);
-        let cost = if unit == CostUnit::Usd {
-            "cost"
-        } else {
-            "tokens sent"
-        };
+        let cost = if unit == CostUnit::Usd { "cost" } else { "tokens sent" };
         let _ = writeln!(
             text,
             "    {:width$} {cost:>13} {:>8} {:>9} {:>10} {:>11}  settings",
@@ -198,11 +184,8 @@ impl Findings {
     /// Formats the settings of a point that vary, with their values.
     pub(super) fn settings(&self, point: &Point) -> String {
         let subject = &self.subjects[point.subject];
-        let mut all = changed_settings(
-            &subject.policy,
-            &crate::engine::KnobValues::default(),
-            &point.knobs,
-        );
+        let mut all =
+            changed_settings(&subject.policy, &crate::engine::KnobValues::default(), &point.knobs);
         all.retain(|changed| subject.axes.iter().any(|axis| axis.knob == changed.knob));
         let all: Vec<String> = all.iter().map(ToString::to_string).collect();
         clean(&all.join(" ")).into_owned()
@@ -232,11 +215,7 @@ fn recorded(text: &mut String, swept: &Swept) {
     });
     let rereads = (recorded.compactions > 0).then(|| {
         let (words, n) = (recorded.rereads.words(), recorded.compactions);
-        let expected = if recorded.rereads.is_none() {
-            ""
-        } else {
-            " expected"
-        };
+        let expected = if recorded.rereads.is_none() { "" } else { " expected" };
         format!("{words}{expected} after {}", counted(n, "compaction"))
     });
     let figures: Vec<String> = cost.into_iter().chain(rereads).collect();

@@ -33,13 +33,7 @@ pub fn largest_parts(case: &Case, n: usize) -> Vec<LargestPart> {
     let describe = |(tokens, message, part): (Tokens, usize, usize)| {
         let (owner, piece) = (&case.session.messages[message], &case.session.parts[part]);
         let tool = tool_of(&tools, &piece.body).map(str::to_owned);
-        LargestPart {
-            message,
-            part,
-            kind: kind_of(owner, piece),
-            tool,
-            tokens,
-        }
+        LargestPart { message, part, kind: kind_of(owner, piece), tool, tokens }
     };
     parts.into_iter().map(describe).collect()
 }
@@ -88,22 +82,12 @@ pub fn tokens_by_tool(case: &Case) -> Vec<(String, Tokens)> {
 /// Returns the part with the most tokens of a message, the first of equal ones; `None` if it has no part.
 pub fn heaviest_part(ledger: &TokenLedger, message: &Message) -> Option<usize> {
     let parts = message.parts.clone();
-    parts.reduce(|a, b| {
-        if ledger.part(b) > ledger.part(a) {
-            b
-        } else {
-            a
-        }
-    })
+    parts.reduce(|a, b| if ledger.part(b) > ledger.part(a) { b } else { a })
 }
 
 /// Returns the kind of a message: that of its part with the most tokens.
 pub fn message_kind(case: &Case, message: &Message) -> Kind {
-    let empty = Part {
-        body: Body::Text("".into()),
-        record: 0,
-        block: 0,
-    };
+    let empty = Part { body: Body::Text("".into()), record: 0, block: 0 };
     let heaviest = heaviest_part(&case.ledger, message);
     let part = heaviest.map_or(&empty, |part| &case.session.parts[part]);
     kind_of(message, part)
@@ -111,22 +95,14 @@ pub fn message_kind(case: &Case, message: &Message) -> Kind {
 
 /// Returns every part of the full history with its message, in order.
 fn history_parts(session: &Session) -> impl Iterator<Item = (usize, usize)> {
-    let messages = session
-        .messages
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| m.in_history);
+    let messages = session.messages.iter().enumerate().filter(|(_, m)| m.in_history);
     messages.flat_map(|(idx, m)| m.parts.clone().map(move |part| (idx, part)))
 }
 
 /// Returns the tool of each call by its id, if some part names only its call. Repeated ids nearly always have the same
 /// tool.
 fn tools_of_calls(session: &Session) -> HashMap<&str, &str> {
-    if !session
-        .parts
-        .iter()
-        .any(|part| names_call_alone(&part.body).is_some())
-    {
+    if !session.parts.iter().any(|part| names_call_alone(&part.body).is_some()) {
         return HashMap::new();
     }
     let calls = session.parts.iter().filter_map(|p| match &p.body {

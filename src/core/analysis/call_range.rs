@@ -17,10 +17,7 @@ pub struct CallRange {
 impl CallRange {
     /// Returns the range with these ends, in either order.
     pub fn between(a: usize, b: usize) -> Self {
-        Self {
-            first: a.min(b),
-            last: a.max(b),
-        }
+        Self { first: a.min(b), last: a.max(b) }
     }
 
     /// Returns whether a call is in the range.
@@ -49,10 +46,8 @@ impl CallRange {
     pub fn cost(self, cost: &Cost) -> Option<Usd> {
         let from = cost.calls.partition_point(|call| call.index < self.first);
         let of_it = cost.calls[from..].iter();
-        let mut of_it = of_it
-            .take_while(|call| call.index <= self.last)
-            .map(|call| call.usd)
-            .peekable();
+        let mut of_it =
+            of_it.take_while(|call| call.index <= self.last).map(|call| call.usd).peekable();
         of_it.peek()?;
         let calls: Option<Usd> = of_it.sum();
         let end = cost.calls.last().map_or(0, |call| call.index);

@@ -100,14 +100,11 @@ pub fn plant(session: &Session, canaries: &[Canary], end: usize) -> Option<Plant
             next += 1;
         }
         let start = planted.session.parts.len();
+        planted.session.parts.extend_from_slice(session.parts_of(message));
         planted
             .session
-            .parts
-            .extend_from_slice(session.parts_of(message));
-        planted.session.messages.push(Message {
-            parts: start..planted.session.parts.len(),
-            ..message.clone()
-        });
+            .messages
+            .push(Message { parts: start..planted.session.parts.len(), ..message.clone() });
     }
     // A canary directly before an answer belongs to the context of its call.
     let n_before = |end: usize| (0..canaries.len()).filter(|idx| nth(*idx) <= end).count();
@@ -171,11 +168,7 @@ pub fn state(context: &Context, canary: &Canary, message: u32) -> CanaryState {
         .entries
         .iter()
         .any(|entry| matches!(&entry.body, EntryBody::Original(original) if *original == message));
-    let has = |text: &str| {
-        context
-            .written()
-            .any(|(written, _)| written.text.contains(text))
-    };
+    let has = |text: &str| context.written().any(|(written, _)| written.text.contains(text));
     if is_kept || has(&canary.text) {
         CanaryState::Verbatim
     } else if has(&canary.word) {
@@ -260,11 +253,7 @@ impl PlantedOutcome {
                 rounds: (1..=last).map(|round| planted_round(round, &own)).collect(),
             }
         });
-        Self {
-            canaries,
-            sessions_left_out,
-            lanes: lanes.collect(),
-        }
+        Self { canaries, sessions_left_out, lanes: lanes.collect() }
     }
 }
 
@@ -273,17 +262,10 @@ fn planted_round(round: usize, followed: &[&FollowedCanary]) -> PlantedRound {
     let is_verbatim = |f: &&&FollowedCanary| f.state == CanaryState::Verbatim;
     let values: Vec<_> = own
         .iter()
-        .map(|f| ClusteredValue {
-            cluster: f.run,
-            value: f64::from(is_verbatim(f)),
-        })
+        .map(|f| ClusteredValue { cluster: f.run, value: f64::from(is_verbatim(f)) })
         .collect();
     let kinds = CanaryKind::ALL.iter().map(|kind| {
-        let count = |state| {
-            own.iter()
-                .filter(|f| f.kind == *kind && f.state == state)
-                .count()
-        };
+        let count = |state| own.iter().filter(|f| f.kind == *kind && f.state == state).count();
         PlantedKind {
             kind: *kind,
             verbatim: count(CanaryState::Verbatim),
@@ -291,11 +273,7 @@ fn planted_round(round: usize, followed: &[&FollowedCanary]) -> PlantedRound {
             gone: count(CanaryState::Gone),
         }
     });
-    PlantedRound {
-        round,
-        survival: mean(&values),
-        kinds: kinds.collect(),
-    }
+    PlantedRound { round, survival: mean(&values), kinds: kinds.collect() }
 }
 
 #[cfg(test)]
@@ -331,10 +309,7 @@ mod tests {
         let [first, second] = &outcome.lanes[0].rounds[..] else {
             panic!("two rounds");
         };
-        assert_eq!(
-            (first.survival.value, first.survival.clusters),
-            (Some(0.5), 10)
-        );
+        assert_eq!((first.survival.value, first.survival.clusters), (Some(0.5), 10));
         assert_eq!(second.survival.value, Some(0.0));
         assert_eq!((first.kinds[1].partial, second.kinds[1].gone), (10, 10));
         assert_eq!(outcome.lanes[1].rounds, []);

@@ -121,12 +121,7 @@ mod tests {
     use super::*;
 
     fn entry(message: u32, tokens: u32) -> Entry {
-        Entry {
-            id: message,
-            tokens,
-            metered: tokens,
-            body: EntryBody::Original(message),
-        }
+        Entry { id: message, tokens, metered: tokens, body: EntryBody::Original(message) }
     }
 
     fn context(entries: &[(u32, u32)]) -> Context {
@@ -147,11 +142,8 @@ mod tests {
             before: before.map(Tokens),
             after: after.map(Tokens),
         };
-        let expected = [
-            message(1, Some(20), None),
-            message(2, Some(30), Some(4)),
-            message(4, None, Some(9)),
-        ];
+        let expected =
+            [message(1, Some(20), None), message(2, Some(30), Some(4)), message(4, None, Some(9))];
         assert_eq!(found.messages, expected);
         assert_eq!(found.tokens, [Tokens(162), Tokens(125)]);
         assert_eq!(found.prefix, Tokens(105));

@@ -44,11 +44,7 @@ impl<'a> LastUses<'a> {
     pub fn new(session: &'a Session) -> Self {
         let mut names: HashMap<&str, Name> = HashMap::new();
         for (number, message) in (1..).zip(&session.messages) {
-            for part in session
-                .parts_of(message)
-                .iter()
-                .filter(|_| message.call.is_some())
-            {
+            for part in session.parts_of(message).iter().filter(|_| message.call.is_some()) {
                 each_name(&part.body, |word| {
                     names.entry(word).or_default().named = number - 1;
                 });
@@ -92,11 +88,8 @@ impl<'a> LastUses<'a> {
         for line in text.lines() {
             let mut words = identifiers(line).peekable();
             lines.all += usize::from(words.peek().is_some());
-            let is_later = |word: &str| {
-                self.last
-                    .get(word)
-                    .is_some_and(|user| *user as usize > message)
-            };
+            let is_later =
+                |word: &str| self.last.get(word).is_some_and(|user| *user as usize > message);
             lines.used_later += usize::from(words.any(is_later));
         }
         lines

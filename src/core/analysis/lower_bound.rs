@@ -158,8 +158,7 @@ impl<'a> LowerBounds<'a> {
             return self.often(KeptContent::Newest(keep, 0), n_calls) + summary;
         }
         let key = (kept, n_calls);
-        self.often
-            .get_or_make(&key, || self.nth_largest(kept, n_calls))
+        self.often.get_or_make(&key, || self.nth_largest(kept, n_calls))
     }
 
     /// Returns the `n_calls`th largest of what is left before each call.
@@ -223,13 +222,8 @@ fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
 fn trigger(policy: &Policy, knobs: &KnobValues) -> Option<f64> {
     let knob = policy.knob_for(KnobRole::CompressionTrigger)?;
     let is_plain = matches!(policy.meter.count, Count::True) && knob.unit == "share of usable";
-    let all_ours = policy
-        .stages
-        .iter()
-        .all(|stage| stage.action.takes().is_some());
-    knobs
-        .get(&knob.name)
-        .filter(|_| is_plain && all_ours && policy.stages.len() == 1)
+    let all_ours = policy.stages.iter().all(|stage| stage.action.takes().is_some());
+    knobs.get(&knob.name).filter(|_| is_plain && all_ours && policy.stages.len() == 1)
 }
 
 /// Returns the number of newest messages that a stage always keeps, without instructions.
@@ -251,11 +245,8 @@ fn without_results(case: &Case) -> Vec<u64> {
         let stays = |part: &usize| {
             case.index.kinds[*part] != Kind::ToolResult && case.index.owner[*part].is_none()
         };
-        sums[idx + 1] = sums[idx]
-            + parts
-                .filter(stays)
-                .map(|part| case.ledger.part(part).0)
-                .sum::<u64>();
+        sums[idx + 1] =
+            sums[idx] + parts.filter(stays).map(|part| case.ledger.part(part).0).sum::<u64>();
     }
     sums
 }

@@ -46,45 +46,25 @@ impl<'a> MessageName<'a> {
         let is_media =
             heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
         match heaviest.and_then(|part| call_of(session, part)) {
-            Some((tool, arguments)) => Self::Call {
-                tool,
-                subject: subject(arguments),
-                message,
-            },
-            None => Self::Message {
-                role: session.messages[message].role,
-                is_media,
-                message,
-            },
+            Some((tool, arguments)) => Self::Call { tool, subject: subject(arguments), message },
+            None => Self::Message { role: session.messages[message].role, is_media, message },
         }
     }
 
     /// Returns whether the text contains the number of the message.
     pub fn has_number(&self) -> bool {
-        !matches!(
-            self,
-            Self::Call {
-                subject: Some(_),
-                ..
-            }
-        )
+        !matches!(self, Self::Call { subject: Some(_), .. })
     }
 }
 
 impl fmt::Display for MessageName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Call {
-                tool,
-                subject: Some(subject),
-                ..
-            } => write!(f, "{tool} {}", subject.text),
+            Self::Call { tool, subject: Some(subject), .. } => write!(f, "{tool} {}", subject.text),
             Self::Call { tool, message, .. } => write!(f, "{tool} in message {}", message + 1),
-            Self::Message {
-                is_media: true,
-                message,
-                ..
-            } => write!(f, "image or document in message {}", message + 1),
+            Self::Message { is_media: true, message, .. } => {
+                write!(f, "image or document in message {}", message + 1)
+            }
             Self::Message { role, message, .. } => {
                 write!(f, "{} message {}", role.name(), message + 1)
             }
@@ -95,26 +75,16 @@ impl fmt::Display for MessageName<'_> {
 /// Returns tool and arguments of the call that a part belongs to.
 fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
     let call_id = match &session.parts[part].body {
-        Body::ToolCall {
-            tool, arguments, ..
-        } => return Some((tool, arguments)),
-        Body::ToolResult { call, .. }
-        | Body::Media {
-            within: Some(call), ..
-        } => call,
+        Body::ToolCall { tool, arguments, .. } => return Some((tool, arguments)),
+        Body::ToolResult { call, .. } | Body::Media { within: Some(call), .. } => call,
         _ => return None,
     };
-    session.parts[..part]
-        .iter()
-        .rev()
-        .find_map(|p| match &p.body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } if call == call_id => Some((&**tool, &**arguments)),
-            _ => None,
-        })
+    session.parts[..part].iter().rev().find_map(|p| match &p.body {
+        Body::ToolCall { call, tool, arguments } if call == call_id => {
+            Some((&**tool, &**arguments))
+        }
+        _ => None,
+    })
 }
 
 /// Arguments with other texts that identify a call, most specific first.
@@ -141,16 +111,9 @@ fn subject(arguments: &str) -> Option<Subject> {
     };
     let line = subject.lines().next().unwrap_or_default().trim();
     let short: String = line.chars().take(40).collect();
-    let cut = if short.len() < line.len() || subject.lines().count() > 1 {
-        "…"
-    } else {
-        ""
-    };
+    let cut = if short.len() < line.len() || subject.lines().count() > 1 { "…" } else { "" };
     let is_named = !short.is_empty();
-    is_named.then(|| Subject {
-        text: format!("{short}{cut}"),
-        is_path,
-    })
+    is_named.then(|| Subject { text: format!("{short}{cut}"), is_path })
 }
 
 #[cfg(test)]
@@ -163,18 +126,9 @@ mod tests {
 
     #[test]
     fn a_long_command_is_cut_and_a_path_is_shown_by_its_last_component() {
-        assert_eq!(
-            named(r#"{"command":"cargo test"}"#).as_deref(),
-            Some("cargo test")
-        );
-        assert_eq!(
-            named(r#"{"command":["bash","-lc","ls -la"]}"#).as_deref(),
-            Some("ls -la")
-        );
-        assert_eq!(
-            named(r#"{"file_path":"C:\\a\\b.rs","command":"x"}"#).as_deref(),
-            Some("b.rs")
-        );
+        assert_eq!(named(r#"{"command":"cargo test"}"#).as_deref(), Some("cargo test"));
+        assert_eq!(named(r#"{"command":["bash","-lc","ls -la"]}"#).as_deref(), Some("ls -la"));
+        assert_eq!(named(r#"{"file_path":"C:\\a\\b.rs","command":"x"}"#).as_deref(), Some("b.rs"));
         assert_eq!(
             named(&format!(r#"{{"query":"{}"}}"#, "é".repeat(50))),
             Some("é".repeat(40) + "…")

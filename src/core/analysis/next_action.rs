@@ -51,11 +51,7 @@ impl NextAction {
         if tool.is_empty() {
             return None;
         }
-        Some(if reads(&tool, &target) {
-            Self::Reads
-        } else {
-            Self::Acts(tool, target)
-        })
+        Some(if reads(&tool, &target) { Self::Reads } else { Self::Acts(tool, target) })
     }
 }
 
@@ -66,12 +62,7 @@ fn normalized(target: &str) -> String {
         .map(|word| {
             let word = word.trim_matches(['"', '\'', '`']).trim_start_matches("./");
             let pieces: Vec<&str> = word.rsplit('/').take(2).collect();
-            pieces
-                .into_iter()
-                .rev()
-                .collect::<Vec<_>>()
-                .join("/")
-                .to_lowercase()
+            pieces.into_iter().rev().collect::<Vec<_>>().join("/").to_lowercase()
         })
         .collect();
     words.join(" ")
@@ -79,15 +70,11 @@ fn normalized(target: &str) -> String {
 
 fn reads(tool: &str, target: &str) -> bool {
     let names = tool.split(|c: char| !c.is_alphanumeric());
-    let writes = ["write", "edit", "create", "patch", "replace"]
-        .iter()
-        .any(|word| tool.contains(word));
+    let writes =
+        ["write", "edit", "create", "patch", "replace"].iter().any(|word| tool.contains(word));
     let is_reading = names.into_iter().any(|name| READING_TOOLS.contains(&name));
-    let mut commands = target
-        .split(['|', ';', '&'])
-        .map(str::trim)
-        .filter(|c| !c.is_empty())
-        .peekable();
+    let mut commands =
+        target.split(['|', ';', '&']).map(str::trim).filter(|c| !c.is_empty()).peekable();
     let is_shell = ["bash", "sh", "shell", "exec", "command", "terminal"]
         .iter()
         .any(|word| tool.contains(word));
@@ -161,9 +148,7 @@ pub struct ActionLane {
 impl ActionOutcome {
     /// Computes the results of lanes with these names.
     pub fn new(points: &[ActionPoint], lanes: &[String], sessions: ActionSessions) -> Self {
-        let answers = points
-            .iter()
-            .flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten()));
+        let answers = points.iter().flat_map(|p| p.full.iter().chain(p.lanes.iter().flatten()));
         let own = points.iter().enumerate().filter_map(|(cluster, point)| {
             let value = within(&point.full)?;
             Some(ClusteredValue { cluster, value })
@@ -174,10 +159,7 @@ impl ActionOutcome {
                 let cluster = point.clusters[lane];
                 Some(ClusteredValue { cluster, value })
             });
-            ActionLane {
-                lane: name.clone(),
-                excess: mean(&excess.collect::<Vec<_>>()),
-            }
+            ActionLane { lane: name.clone(), excess: mean(&excess.collect::<Vec<_>>()) }
         });
         Self {
             points: points.len(),
@@ -193,15 +175,10 @@ impl ActionOutcome {
 
 /// Returns the share of equal pairs of two sets of samples; `None` with fewer than three samples in either.
 fn between(first: &[Option<NextAction>], second: &[Option<NextAction>]) -> Option<f64> {
-    let (first, second): (Vec<_>, Vec<_>) = (
-        first.iter().flatten().collect(),
-        second.iter().flatten().collect(),
-    );
+    let (first, second): (Vec<_>, Vec<_>) =
+        (first.iter().flatten().collect(), second.iter().flatten().collect());
     let is_enough = first.len().min(second.len()) >= MIN_SAMPLES;
-    let equal = first
-        .iter()
-        .map(|a| second.iter().filter(|b| a == *b).count())
-        .sum::<usize>();
+    let equal = first.iter().map(|a| second.iter().filter(|b| a == *b).count()).sum::<usize>();
     is_enough.then(|| equal as f64 / (first.len() * second.len()) as f64)
 }
 
@@ -238,25 +215,13 @@ mod tests {
             ],
             [reads.clone(), reads.clone(), reads.clone()]
         );
-        assert_eq!(
-            action("Edit", "/home/dev/app/src/a.rs"),
-            action("edit", "./src/A.rs")
-        );
+        assert_eq!(action("Edit", "/home/dev/app/src/a.rs"), action("edit", "./src/A.rs"));
         assert_ne!(action("edit", "src/a.rs"), action("edit", "src/b.rs"));
         assert_ne!(action("bash", "cargo test"), reads);
-        assert_ne!(
-            action("bash", "echo x > a.rs"),
-            reads,
-            "a redirection writes"
-        );
+        assert_ne!(action("bash", "echo x > a.rs"), reads, "a redirection writes");
         assert_ne!(action("bash", "ls; rm a"), reads);
-        for text in [
-            "",
-            "I would run the tests.",
-            "{\"target\": \"x\"}",
-            "{\"tool\": \"\"}",
-            "}{",
-        ] {
+        for text in ["", "I would run the tests.", "{\"target\": \"x\"}", "{\"tool\": \"\"}", "}{"]
+        {
             assert_eq!(NextAction::parse(text), None, "{text}");
         }
     }
@@ -265,10 +230,7 @@ mod tests {
     fn a_tool_call_is_compared_by_its_command_or_path() {
         let call = |tool: &str, arguments: &str| NextAction::of_call(tool, arguments);
         assert_eq!(
-            call(
-                "Edit",
-                r#"{"new_string":"x","file_path":"/home/dev/app/src/a.rs"}"#
-            ),
+            call("Edit", r#"{"new_string":"x","file_path":"/home/dev/app/src/a.rs"}"#),
             action("edit", "src/a.rs")
         );
         assert_eq!(

@@ -72,9 +72,7 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
     let was_made = |call: usize| made[call] < made[call + 1];
     let sent = recorded.samples.iter().filter(|s| was_made(s.call));
     let mut all = Resent {
-        messages: (0..session.messages.len())
-            .map(|message| none(case, message))
-            .collect(),
+        messages: (0..session.messages.len()).map(|message| none(case, message)).collect(),
         sent: sent.map(|sample| sample.tokens).sum(),
         made,
     };
@@ -98,12 +96,7 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
 }
 
 fn none(case: &Case, message: usize) -> ResentMessage {
-    ResentMessage {
-        message,
-        tokens: case.ledger.message(message),
-        calls: 0,
-        last: None,
-    }
+    ResentMessage { message, tokens: case.ledger.message(message), calls: 0, last: None }
 }
 
 fn made(session: &Session, recorded: &Outcome) -> Vec<usize> {

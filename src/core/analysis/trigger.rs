@@ -57,11 +57,7 @@ pub struct PlayedLane<'a> {
 
 impl From<Share> for Trigger {
     fn from(share: Share) -> Self {
-        Self {
-            share,
-            lane: None,
-            compaction: None,
-        }
+        Self { share, lane: None, compaction: None }
     }
 }
 
@@ -84,26 +80,15 @@ impl Trigger {
     /// triggers its policy.
     pub fn of_lane(case: &Case, output_reserve: Tokens, lane: PlayedLane<'_>) -> Option<Self> {
         let samples = &lane.outcome.samples;
-        let mut triggers = TriggerByCall {
-            case,
-            lane,
-            latest: None,
-        };
+        let mut triggers = TriggerByCall { case, lane, latest: None };
         let call = triggers.first_call_that_reaches();
         let last = case.session.calls.len().saturating_sub(1);
         let compared = call.unwrap_or(last).min(last);
         let trigger = triggers.at(compared)?;
-        let budget = Budget {
-            window: case.windows.at(compared),
-            output_reserve,
-        };
+        let budget = Budget { window: case.windows.at(compared), output_reserve };
         Some(Self {
             share: budget.pressure(actual_tokens(trigger, samples)),
-            lane: Some(LaneTrigger {
-                name: lane.name.to_owned(),
-                tokens: trigger.tokens,
-                call,
-            }),
+            lane: Some(LaneTrigger { name: lane.name.to_owned(), tokens: trigger.tokens, call }),
             compaction: first_compaction(case, lane),
         })
     }
@@ -122,10 +107,7 @@ fn first_compaction(case: &Case, lane: PlayedLane<'_>) -> Option<FirstCompaction
     let mut events = lane.outcome.events.iter();
     let first = events.find(|event| event.effect == Effect::Removed && !event.is_manual())?;
     let last = case.session.calls.len().saturating_sub(1);
-    Some(FirstCompaction {
-        lane: lane.name.to_owned(),
-        call: first.call.min(last),
-    })
+    Some(FirstCompaction { lane: lane.name.to_owned(), call: first.call.min(last) })
 }
 
 /// The properties of a call that determine a trigger.
@@ -180,27 +162,17 @@ impl TriggerByCall<'_> {
 
 /// Converts a trigger in the policy's own count to actual tokens, using the sample with the nearest own count.
 fn actual_tokens(trigger: OwnTrigger, samples: &[Sample]) -> Tokens {
-    let nearest = samples
-        .iter()
-        .min_by_key(|sample| trigger.count(*sample).0.abs_diff(trigger.tokens.0));
-    nearest.map_or(trigger.tokens, |sample| {
-        sample.tokens + trigger.tokens - trigger.count(sample)
-    })
+    let nearest =
+        samples.iter().min_by_key(|sample| trigger.count(*sample).0.abs_diff(trigger.tokens.0));
+    nearest.map_or(trigger.tokens, |sample| sample.tokens + trigger.tokens - trigger.count(sample))
 }
 
 fn default_trigger(case: &Case, output_reserve: Tokens) -> Option<Trigger> {
     let policy = presets::by_name(DEFAULT_PRESET)?;
     let mut knobs = policy.defaults();
     let reserve = policy.knob_for(KnobRole::OutputReserve)?;
-    policy
-        .set(&mut knobs, &reserve.name, output_reserve.as_f64())
-        .ok()?;
+    policy.set(&mut knobs, &reserve.name, output_reserve.as_f64()).ok()?;
     let outcome = simulate(case, &policy, &knobs, None);
-    let lane = PlayedLane {
-        name: &policy.name,
-        policy: &policy,
-        knobs: &knobs,
-        outcome: &outcome,
-    };
+    let lane = PlayedLane { name: &policy.name, policy: &policy, knobs: &knobs, outcome: &outcome };
     Trigger::of_lane(case, output_reserve, lane)
 }

@@ -36,14 +36,8 @@ fn both(a: Content, b: Content) -> Content {
 fn blocks(content: Content) -> Vec<Block> {
     match content {
         Content::Blocks(blocks) => blocks,
-        Content::Text(Text { text, part }) => vec![Block {
-            part,
-            body: BlockBody::Text(text),
-        }],
-        Content::Other(value) => vec![Block {
-            part: None,
-            body: BlockBody::Other(*value),
-        }],
+        Content::Text(Text { text, part }) => vec![Block { part, body: BlockBody::Text(text) }],
+        Content::Other(value) => vec![Block { part: None, body: BlockBody::Other(*value) }],
         Content::Missing | Content::Null => Vec::new(),
     }
 }
@@ -73,10 +67,7 @@ mod tests {
 
     #[test]
     fn keeps_texts_in_order() {
-        let pieces = [
-            ChatMessage::new("assistant", "a"),
-            ChatMessage::new("assistant", "b"),
-        ];
+        let pieces = [ChatMessage::new("assistant", "a"), ChatMessage::new("assistant", "b")];
         let joined = join_answer(&pieces).unwrap();
         let texts: Vec<_> = joined.blocks().iter().filter_map(Block::as_text).collect();
         assert_eq!(texts, ["a", "b"]);

@@ -56,10 +56,9 @@ fn block_from_json(value: Value) -> Block {
         let has_only = |keys: &[&str]| block.keys().all(|key| keys.contains(&key.as_str()));
         match text("type")? {
             "text" if has_only(&["type", "text"]) => Some(BlockBody::Text(text("text")?.into())),
-            "image_url" | "image" => Some(BlockBody::Image(Image {
-                json: Arc::new(value.clone()),
-                pixels: None,
-            })),
+            "image_url" | "image" => {
+                Some(BlockBody::Image(Image { json: Arc::new(value.clone()), pixels: None }))
+            }
             "tool_use" if has_only(&["type", "id", "name", "input"]) => Some(BlockBody::ToolUse {
                 id: text("id")?.into(),
                 name: text("name")?.into(),
@@ -80,10 +79,7 @@ fn block_from_json(value: Value) -> Block {
             _ => None,
         }
     });
-    Block {
-        part: None,
-        body: known.unwrap_or(BlockBody::Other(value)),
-    }
+    Block { part: None, body: known.unwrap_or(BlockBody::Other(value)) }
 }
 
 /// Reads one item of `tool_calls`, which must be an object.
@@ -97,12 +93,7 @@ pub fn call_from_json(value: &Value) -> Call {
     if function.is_some() {
         rest.shift_remove("function");
     }
-    Call {
-        part: None,
-        id,
-        function,
-        rest: rest.into(),
-    }
+    Call { part: None, id, function, rest: rest.into() }
 }
 
 fn function_from_json(value: &Value) -> Option<Function> {
@@ -113,11 +104,7 @@ fn function_from_json(value: &Value) -> Option<Function> {
         Some(Value::String(text)) => Arguments::Text(text.into()),
         Some(other) => Arguments::Json(Box::new(other)),
     };
-    Some(Function {
-        name,
-        arguments,
-        rest: rest.into(),
-    })
+    Some(Function { name, arguments, rest: rest.into() })
 }
 
 /// Writes a message in the form that [`message_from_json`] reads.
@@ -164,11 +151,7 @@ fn block_to_json(block: &Block) -> Value {
         BlockBody::ToolUse { id, name, input } => {
             json!({"type": "tool_use", "id": &**id, "name": &**name, "input": input})
         }
-        BlockBody::ToolResult {
-            id,
-            content,
-            is_error,
-        } => {
+        BlockBody::ToolResult { id, content, is_error } => {
             let mut result = json!({"type": "tool_result", "tool_use_id": &**id});
             if let Some(content) = content_to_json(content) {
                 result["content"] = content;

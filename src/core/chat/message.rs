@@ -60,10 +60,7 @@ impl ChatMessage {
     /// Returns the message's count by a rule. Computes it once.
     pub fn weigh(&self, rule: Rule, weigh: impl FnOnce(&Self) -> u64) -> u64 {
         let find = |(known, weight): &(Rule, u64)| known.is(rule).then_some(*weight);
-        self.0
-            .weights
-            .find(find)
-            .unwrap_or_else(|| self.0.weights.keep((rule, weigh(self))).1)
+        self.0.weights.find(find).unwrap_or_else(|| self.0.weights.keep((rule, weigh(self))).1)
     }
 
     /// Returns the message with another text from the same part.
@@ -84,11 +81,7 @@ impl ChatMessage {
             }),
             ..self.0.fields.clone()
         });
-        if is_marker {
-            self.0.variants.keep(other)
-        } else {
-            other
-        }
+        if is_marker { self.0.variants.keep(other) } else { other }
     }
 }
 
@@ -100,11 +93,7 @@ impl From<Fields> for ChatMessage {
 
 impl From<Fields> for Shared {
     fn from(fields: Fields) -> Self {
-        Self {
-            fields,
-            weights: Chain::default(),
-            variants: Chain::default(),
-        }
+        Self { fields, weights: Chain::default(), variants: Chain::default() }
     }
 }
 
@@ -168,10 +157,7 @@ impl<T: Clone> Chain<T> {
 
     /// Appends an item if there is space, and returns it.
     fn keep(&self, item: T) -> T {
-        let mut new = Box::new(Link {
-            item: item.clone(),
-            next: Self::default(),
-        });
+        let mut new = Box::new(Link { item: item.clone(), next: Self::default() });
         let mut at = self;
         for _ in 0..MAX_CACHED {
             match at.0.set(new) {
@@ -212,10 +198,7 @@ mod tests {
         let mut copy = message.clone();
         assert!(copy.is_copy_of(&message));
         copy.content = Content::text("d");
-        assert_eq!(
-            (message.text(), copy.text(), copy == message),
-            (Some("abc"), Some("d"), false)
-        );
+        assert_eq!((message.text(), copy.text(), copy == message), (Some("abc"), Some("d"), false));
     }
 
     #[test]
@@ -234,10 +217,7 @@ mod tests {
             let rule = Rule { by, ..RULE };
             assert_eq!(message.weigh(rule, |_| by as u64), by as u64);
         }
-        let last = Rule {
-            by: 2 * MAX_CACHED - 1,
-            ..RULE
-        };
+        let last = Rule { by: 2 * MAX_CACHED - 1, ..RULE };
         assert_eq!(message.weigh(last, |_| 5), 5);
         assert_eq!(message.weigh(RULE, |_| 5), 0);
     }

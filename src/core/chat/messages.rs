@@ -33,10 +33,7 @@ pub struct Mark {
 impl Messages {
     /// Returns the current end.
     pub fn mark(&self) -> Mark {
-        Mark {
-            identity: Arc::clone(&self.0.identity),
-            n: self.0.list.len(),
-        }
+        Mark { identity: Arc::clone(&self.0.identity), n: self.0.list.len() }
     }
 
     /// Returns the messages added since `mark`, or `None` if this is another conversation or it was changed otherwise.
@@ -61,9 +58,7 @@ impl Messages {
         T: Any + Clone + Default + Send + Sync,
     {
         let known = self.take_state(rule);
-        let mut found: Arc<T> = known
-            .and_then(|known| known.downcast().ok())
-            .unwrap_or_default();
+        let mut found: Arc<T> = known.and_then(|known| known.downcast().ok()).unwrap_or_default();
         update(Arc::make_mut(&mut found), &self.0.list);
         let state: Arc<T> = Arc::clone(&found);
         self.states().push((rule, state));
@@ -112,10 +107,7 @@ impl Clone for Shared {
 
 impl From<Vec<ChatMessage>> for Messages {
     fn from(list: Vec<ChatMessage>) -> Self {
-        Self(Arc::new(Shared {
-            list,
-            ..Shared::default()
-        }))
+        Self(Arc::new(Shared { list, ..Shared::default() }))
     }
 }
 

@@ -232,20 +232,13 @@ impl ChatMessage {
 
     /// Creates the result of a call, as a notice that a policy adds.
     pub fn notice_result(call: &Call, text: impl Into<Arc<str>>) -> Self {
-        Self::from(Fields {
-            call_id: call.id.clone(),
-            ..Self::notice("tool", text).into_fields()
-        })
+        Self::from(Fields { call_id: call.id.clone(), ..Self::notice("tool", text).into_fields() })
     }
 
     /// Returns the message with these calls. Without any, it has no such field.
     #[must_use]
     pub fn with_calls(mut self, calls: Vec<Call>) -> Self {
-        self.calls = if calls.is_empty() {
-            Calls::Missing
-        } else {
-            Calls::List(calls)
-        };
+        self.calls = if calls.is_empty() { Calls::Missing } else { Calls::List(calls) };
         self
     }
 
@@ -336,10 +329,7 @@ impl Call {
 impl Content {
     /// Creates a single text that belongs to no session.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self::Text(Text {
-            text: text.into(),
-            part: None,
-        })
+        Self::Text(Text { text: text.into(), part: None })
     }
 
     /// Returns whether it contains nothing, not even an empty text.
@@ -391,10 +381,7 @@ impl Content {
 impl Block {
     /// Creates a text block that belongs to no session.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
-        Self {
-            part: None,
-            body: BlockBody::Text(text.into()),
-        }
+        Self { part: None, body: BlockBody::Text(text.into()) }
     }
 
     /// Returns the text of a text block.

@@ -16,21 +16,11 @@ pub struct Layout {
 
 impl Layout {
     /// `json.dumps(value, ensure_ascii=False)`.
-    pub const UNICODE: Self = Self {
-        is_ascii: false,
-        is_compact: false,
-        indent: None,
-    };
+    pub const UNICODE: Self = Self { is_ascii: false, is_compact: false, indent: None };
     /// `json.dumps(value)`.
-    pub const ASCII: Self = Self {
-        is_ascii: true,
-        ..Self::UNICODE
-    };
+    pub const ASCII: Self = Self { is_ascii: true, ..Self::UNICODE };
     /// `json.dumps(value, separators=(",", ":"), ensure_ascii=False)`.
-    pub const COMPACT: Self = Self {
-        is_compact: true,
-        ..Self::UNICODE
-    };
+    pub const COMPACT: Self = Self { is_compact: true, ..Self::UNICODE };
 }
 
 /// Implements `json.dumps`.
@@ -50,18 +40,11 @@ fn write_value(out: &mut String, value: &Value, layout: Layout, depth: usize) {
             write_value(out, item, layout, depth + 1);
         }),
         Value::Object(fields) => {
-            write_items(
-                out,
-                ['{', '}'],
-                fields,
-                layout,
-                depth,
-                |out, (key, item)| {
-                    write_string(out, key, layout);
-                    out.push_str(if layout.is_compact { ":" } else { ": " });
-                    write_value(out, item, layout, depth + 1);
-                },
-            );
+            write_items(out, ['{', '}'], fields, layout, depth, |out, (key, item)| {
+                write_string(out, key, layout);
+                out.push_str(if layout.is_compact { ":" } else { ": " });
+                write_value(out, item, layout, depth + 1);
+            });
         }
     }
 }
@@ -126,11 +109,7 @@ pub fn python_number(number: &Number) -> String {
     let literal = number.to_string();
     let is_whole = literal.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     if is_whole {
-        return if literal == "-0" {
-            "0".to_owned()
-        } else {
-            literal
-        };
+        return if literal == "-0" { "0".to_owned() } else { literal };
     }
     literal.parse().map_or(literal, python_float)
 }
@@ -150,11 +129,7 @@ fn python_float(value: f64) -> String {
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
     let plain = value.to_string();
-    if plain.contains('.') {
-        plain
-    } else {
-        format!("{plain}.0")
-    }
+    if plain.contains('.') { plain } else { format!("{plain}.0") }
 }
 
 /// Implements `str(value)` of a value from `json.loads`: `{'cmd': 'ls', 'n': None}`.
@@ -189,11 +164,7 @@ fn repr(value: &Value) -> String {
 /// Implements `repr(str)`: uses double quotes only if the text contains single quotes but no double quotes. Escapes
 /// unprintable characters.
 fn repr_text(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for c in text.chars() {
         match c {
@@ -237,10 +208,7 @@ mod tests {
             ("1e300", "1e+300"),
             ("1.50", "1.5"),
             ("1e16", "1e+16"),
-            (
-                "123456789012345678901234567890",
-                "123456789012345678901234567890",
-            ),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
             ("1e15", "1000000000000000.0"),
             ("0.0001", "0.0001"),
             ("0.00001", "1e-05"),
@@ -262,10 +230,7 @@ mod tests {
             python_dumps(&read, Layout::ASCII),
             r#"{"a": [1, "\u00e9\ud83d\ude00", {}], "b": "\u0007\""}"#
         );
-        let pretty = Layout {
-            indent: Some(2),
-            ..Layout::UNICODE
-        };
+        let pretty = Layout { indent: Some(2), ..Layout::UNICODE };
         assert_eq!(
             python_dumps(&value(r#"{"a":[1,2]}"#), pretty),
             "{\n  \"a\": [\n    1,\n    2\n  ]\n}"

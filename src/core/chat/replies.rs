@@ -49,11 +49,7 @@ pub struct Checkpoint(Option<(usize, Arc<dyn Any + Send + Sync>)>);
 impl SummaryRequest {
     /// Creates a request without tools and without a limit for its answer.
     pub fn new(messages: Vec<ChatMessage>) -> Self {
-        Self {
-            messages,
-            with_tools: false,
-            max_tokens: None,
-        }
+        Self { messages, with_tools: false, max_tokens: None }
     }
 }
 
@@ -74,19 +70,12 @@ impl SummaryReply {
 impl<'a> Replies<'a> {
     /// Wraps replies in the order of their requests.
     pub fn new(replies: &'a [SummaryReply]) -> Self {
-        Self {
-            given: replies,
-            next: 0,
-            checkpoint: None,
-        }
+        Self { given: replies, next: 0, checkpoint: None }
     }
 
     /// Wraps replies and continues from a checkpoint of the same rule with the same input.
     pub fn continued(replies: &'a [SummaryReply], checkpoint: &'a mut Checkpoint) -> Self {
-        Self {
-            checkpoint: Some(checkpoint),
-            ..Self::new(replies)
-        }
+        Self { checkpoint: Some(checkpoint), ..Self::new(replies) }
     }
 
     /// Returns the state of the last [`Self::save`] and skips the replies before it. `None` if nothing was saved.

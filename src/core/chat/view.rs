@@ -116,12 +116,7 @@ impl<'a> Piece<'a> {
             Replaced::By(text) => text,
             Replaced::Removed => return None,
         };
-        Some(Self {
-            idx: idx as u32,
-            body: &part.body,
-            text,
-            is_replaced,
-        })
+        Some(Self { idx: idx as u32, body: &part.body, text, is_replaced })
     }
 
     /// Returns the recorded content for which this part stands, if that has no text.
@@ -131,10 +126,7 @@ impl<'a> Piece<'a> {
     }
 
     fn as_text(&self) -> Text {
-        Text {
-            text: Arc::clone(&self.text),
-            part: Some(self.idx),
-        }
+        Text { text: Arc::clone(&self.text), part: Some(self.idx) }
     }
 
     fn as_content(&self) -> Content {
@@ -142,10 +134,7 @@ impl<'a> Piece<'a> {
     }
 
     fn block(&self, body: BlockBody) -> Block {
-        Block {
-            part: Some(self.idx),
-            body,
-        }
+        Block { part: Some(self.idx), body }
     }
 
     fn is_in(&self, call: &str) -> bool {
@@ -227,11 +216,11 @@ fn with_results_apart(parts: &[Piece<'_>], role: Role) -> Vec<ChatMessage> {
                     ..Fields::new(Role::Tool.name(), content)
                 }));
             }
-            Body::Media {
-                within: Some(call), ..
-            } if parts
-                .iter()
-                .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) => {}
+            Body::Media { within: Some(call), .. }
+                if parts
+                    .iter()
+                    .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) => {
+            }
             _ => rest.push(piece),
         }
     }
@@ -275,11 +264,10 @@ fn blocks(parts: &[Piece<'_>]) -> Vec<Block> {
                     is_error: is_error.then_some(true),
                 }
             }
-            Body::Media {
-                within: Some(call), ..
-            } if parts
-                .iter()
-                .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) =>
+            Body::Media { within: Some(call), .. }
+                if parts
+                    .iter()
+                    .any(|p| matches!(p.body, Body::ToolResult { call: of, .. } if of == call)) =>
             {
                 continue;
             }
@@ -308,10 +296,9 @@ fn anthropic_block(piece: &Piece<'_>) -> Block {
 
 fn media_body(media: MediaKind, pixels: Option<(u32, u32)>, image: &str) -> BlockBody {
     match media {
-        MediaKind::Image => BlockBody::Image(Image {
-            json: Arc::new(json!({"type": image})),
-            pixels,
-        }),
+        MediaKind::Image => {
+            BlockBody::Image(Image { json: Arc::new(json!({"type": image})), pixels })
+        }
         MediaKind::Audio => BlockBody::Other(json!({"type": "input_audio"})),
         MediaKind::Document => BlockBody::Other(json!({"type": "document"})),
     }

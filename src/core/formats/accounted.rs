@@ -33,20 +33,12 @@ pub(super) fn check(
     let n_messages: usize = messages().map(|n| n.count).sum();
     let n_kept: usize = messages().map(|n| n.in_context).sum();
     let is_odd = n_kept > 0 && n_kept < n_messages && parsed.warnings.is_empty();
-    let n_read = if is_odd {
-        starts(parsed).len()
-    } else {
-        n_messages
-    };
+    let n_read = if is_odd { starts(parsed).len() } else { n_messages };
     let silent = (n_read < n_messages).then(|| {
         format!(
             "{} of {n_messages} messages {} not part of the conversation",
             n_messages - n_read,
-            if n_messages - n_read == 1 {
-                "is"
-            } else {
-                "are"
-            }
+            if n_messages - n_read == 1 { "is" } else { "are" }
         )
     });
     let warning = |text| Warning { line: None, text };
@@ -56,10 +48,7 @@ pub(super) fn check(
 /// Returns the start offsets of the records from which messages were read.
 fn starts(parsed: &Parsed) -> BTreeSet<usize> {
     let messages = parsed.sessions.iter().flat_map(|s| &s.messages);
-    messages
-        .flat_map(|m| &m.raw)
-        .map(|span| span.start)
-        .collect()
+    messages.flat_map(|m| &m.raw).map(|span| span.start).collect()
 }
 
 /// Kinds of records that are messages in many formats.
@@ -122,10 +111,7 @@ fn count_listed(bytes: &[u8], value: &Span, starts: &BTreeSet<usize>, depth: usi
     }
     let deeper = |span: &Span| count_listed(bytes, span, starts, depth + 1);
     if let Some(elements) = json::elements(bytes, value) {
-        return if elements
-            .iter()
-            .any(|element| starts.contains(&element.start))
-        {
+        return if elements.iter().any(|element| starts.contains(&element.start)) {
             elements.len()
         } else {
             elements.iter().map(deeper).sum()
@@ -143,10 +129,7 @@ mod tests {
     /// Returns the warnings for a file whose reader accounted for `counts.0` `user` records, `counts.1` of them
     /// context.
     fn warnings(text: &str, format: &str, counts: (usize, usize)) -> Vec<String> {
-        let input = Input {
-            name: "file".to_owned(),
-            bytes: text.as_bytes().to_vec().into(),
-        };
+        let input = Input { name: "file".to_owned(), bytes: text.as_bytes().to_vec().into() };
         let mut parsed = parse(&input).unwrap();
         parsed.warnings.clear();
         parsed.report = ImportReport::default();

@@ -32,9 +32,7 @@ const SENT: [&str; 5] = ["/ask", "/code", "/architect", "/context", "/copy-conte
 fn detect(probe: &Probe) -> Option<String> {
     let text = probe.text()?;
     let first = text.lines().find(|line| !line.trim().is_empty())?;
-    first
-        .starts_with(START)
-        .then(|| format!("Markdown that begins with `{}`", START.trim()))
+    first.starts_with(START).then(|| format!("Markdown that begins with `{}`", START.trim()))
 }
 
 /// Kind of a line.
@@ -72,11 +70,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         log.report.count_record(label, in_context);
     }
     let sessions = reader.finish();
-    log.finish(
-        input,
-        sessions,
-        "an Aider history without a message to the model",
-    )
+    log.finish(input, sessions, "an Aider history without a message to the model")
 }
 
 /// Splits the file into blocks.
@@ -98,20 +92,13 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
             Kind::Start | Kind::User => false,
         };
         let text = text_of(&line, kind);
-        match blocks
-            .last_mut()
-            .filter(|b| b.kind == kind && kind != Kind::Start)
-        {
+        match blocks.last_mut().filter(|b| b.kind == kind && kind != Kind::Start) {
             Some(block) => {
                 block.text.push('\n');
                 block.text.push_str(text);
                 block.span.end = span.end;
             }
-            None => blocks.push(Block {
-                kind,
-                span,
-                text: text.to_owned(),
-            }),
+            None => blocks.push(Block { kind, span, text: text.to_owned() }),
         }
     }
     blocks
@@ -194,23 +181,16 @@ impl<'a> AiderReader<'a> {
         if parts.is_empty() {
             return false;
         }
-        self.transcript
-            .add_message(self.placed(block, Draft::new(Role::User, parts)));
+        self.transcript.add_message(self.placed(block, Draft::new(Role::User, parts)));
         true
     }
 
     fn answer(&mut self, block: &Block) -> bool {
-        let parts: Vec<_> = content::text_part(0, block.text.trim())
-            .into_iter()
-            .collect();
+        let parts: Vec<_> = content::text_part(0, block.text.trim()).into_iter().collect();
         if parts.is_empty() || self.transcript.len() == 0 {
             return false;
         }
-        let call = CallDraft {
-            model: self.model.clone(),
-            time: self.time,
-            ..CallDraft::default()
-        };
+        let call = CallDraft { model: self.model.clone(), time: self.time, ..CallDraft::default() };
         let draft = self.placed(block, Draft::new(Role::Assistant, parts));
         self.transcript.add_answer(call, draft);
         true
@@ -219,9 +199,8 @@ impl<'a> AiderReader<'a> {
     /// Reads program output: the model's name and the usage of the last call.
     fn program(&mut self, block: &Block, notes: &mut Notes) {
         for line in block.text.lines() {
-            let model = ["Main model: ", "Model: "]
-                .iter()
-                .find_map(|start| line.strip_prefix(start));
+            let model =
+                ["Main model: ", "Model: "].iter().find_map(|start| line.strip_prefix(start));
             if let Some(name) = model.and_then(|rest| rest.split_whitespace().next()) {
                 self.model = Some(name.to_owned());
             }
@@ -236,11 +215,7 @@ impl<'a> AiderReader<'a> {
     }
 
     fn placed(&self, block: &Block, draft: Draft) -> Draft {
-        Draft {
-            time: self.time,
-            raw: vec![block.span.clone()],
-            ..draft
-        }
+        Draft { time: self.time, raw: vec![block.span.clone()], ..draft }
     }
 
     fn close(&mut self) {

@@ -33,12 +33,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let version = json::str_at(document, &["schema_version"])?;
     let steps = document.get("steps")?.as_array()?;
     let is_match = version.starts_with("ATIF") || is_bare(version) && steps.iter().all(is_step);
-    is_match.then(|| {
-        format!(
-            "a document with `steps` and the schema {}",
-            json::shortened(version)
-        )
-    })
+    is_match.then(|| format!("a document with `steps` and the schema {}", json::shortened(version)))
 }
 
 /// Checks for a version without the schema's name, as some programs write it: `1.5`.
@@ -89,11 +84,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         transcript.builder.total(model, &total);
     }
     let session = transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "an ATIF trajectory without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "an ATIF trajectory without a message")
 }
 
 fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
@@ -107,10 +98,7 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
     };
     let message = value.get("message");
     let message = message.map(|message| {
-        message
-            .get("content")
-            .filter(|_| message.get("role").is_some())
-            .unwrap_or(message)
+        message.get("content").filter(|_| message.get("role").is_some()).unwrap_or(message)
     });
     let mut parts = message.map(content::parts).unwrap_or_default();
     match source {
@@ -143,10 +131,7 @@ fn step(source: &str, row: &Row, transcript: &mut Transcript, notes: &mut Notes)
         "user" | "system" => {}
         other => {
             let other = json::shortened(other);
-            notes.once(
-                row.span.start,
-                format!("unknown step source `{other}`: not counted"),
-            );
+            notes.once(row.span.start, format!("unknown step source `{other}`: not counted"));
         }
     }
 }

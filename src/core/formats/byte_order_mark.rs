@@ -2,9 +2,5 @@
 
 /// Returns the start of the text, after a byte order mark if there is one.
 pub(in crate::formats) fn text_start(bytes: &[u8]) -> usize {
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        3
-    } else {
-        0
-    }
+    if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }

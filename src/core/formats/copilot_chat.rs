@@ -62,32 +62,17 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let changes = jsonl::map_records(bytes, progress, 1, &mut log.warnings, |r| r)?;
         let (chat, place) = replayed(changes, &mut log.report, &mut log.notes);
         transcript.title(json::str_at(&chat, &["customTitle"]).unwrap_or_default());
-        let requests = chat
-            .get("requests")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        requests
-            .into_iter()
-            .map(|value| Row {
-                span: place.clone(),
-                value,
-            })
-            .collect()
+        let requests = chat.get("requests").and_then(Value::as_array).cloned().unwrap_or_default();
+        requests.into_iter().map(|value| Row { span: place.clone(), value }).collect()
     };
     for row in requests {
         progress.check_cancelled()?;
         let before = transcript.len();
         request(&row, &mut transcript, &mut log.notes);
-        log.report
-            .count_record("request", transcript.len() > before);
+        log.report.count_record("request", transcript.len() > before);
     }
     let session = transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "a GitHub Copilot chat without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "a GitHub Copilot chat without a message")
 }
 
 /// Applies the log's changes. Returns the resulting chat and the byte range of its latest whole copy.
@@ -101,11 +86,7 @@ fn replayed(
     for record in changes {
         report.count_record("change of the log", false);
         let value = record.value;
-        let keys = value
-            .get("k")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
+        let keys = value.get("k").and_then(Value::as_array).cloned().unwrap_or_default();
         let new = value.get("v").cloned();
         match json::u64_at(&value, &["kind"]) {
             Some(0) => {
@@ -115,10 +96,9 @@ fn replayed(
             Some(1) => match (at_mut(&mut chat, &keys), new) {
                 (Some(place), Some(new)) => *place = new,
                 (Some(place), None) => *place = Value::Null,
-                (None, _) => notes.once(
-                    record.span.start,
-                    "a change to a missing value was left out",
-                ),
+                (None, _) => {
+                    notes.once(record.span.start, "a change to a missing value was left out")
+                }
             },
             Some(2) => {
                 let list = at_mut(&mut chat, &keys);
@@ -131,10 +111,7 @@ fn replayed(
                     *place = Value::Null;
                 }
             }
-            _ => notes.once(
-                record.span.start,
-                "a change of an unknown kind was left out",
-            ),
+            _ => notes.once(record.span.start, "a change of an unknown kind was left out"),
         }
     }
     (chat, place)
@@ -184,16 +161,12 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
         ..Draft::new(role, parts)
     };
     let metadata = json::at(value, &["result", "metadata"]).unwrap_or(&Value::Null);
-    let rendered = metadata
-        .get("renderedUserMessage")
-        .map(rendered_parts)
-        .filter(|parts| !parts.is_empty());
+    let rendered =
+        metadata.get("renderedUserMessage").map(rendered_parts).filter(|parts| !parts.is_empty());
     let question = rendered.unwrap_or_else(|| {
         let text =
             json::str_at(value, &["message", "text"]).or_else(|| json::str_at(value, &["message"]));
-        content::text_part(0, text.unwrap_or_default())
-            .into_iter()
-            .collect()
+        content::text_part(0, text.unwrap_or_default()).into_iter().collect()
     });
     if !question.is_empty() {
         transcript.add_message(draft(Role::User, question));
@@ -219,10 +192,7 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
         // The reported usage is that of the last call.
         let usage = usage.filter(|_| n + 1 == n_rounds);
         if !parts.is_empty() {
-            let call = CallDraft {
-                usage,
-                ..call.clone()
-            };
+            let call = CallDraft { usage, ..call.clone() };
             transcript.add_answer(call, draft(Role::Assistant, parts));
         }
         if !results.is_empty() {
@@ -234,21 +204,12 @@ fn request(row: &Row, transcript: &mut Transcript, notes: &mut Notes) {
 /// Returns a round's answer with its calls, and the tool results.
 fn round_parts(round: &Value, metadata: &Value) -> (Vec<Part>, Vec<Part>) {
     let thought = round.get("thinking").map(|t| {
-        let text = t
-            .get("text")
-            .map_or_else(|| json::text_of(t), json::text_of);
+        let text = t.get("text").map_or_else(|| json::text_of(t), json::text_of);
         let sealed = json::str_at(t, &["encrypted"]).map_or(0, str::len);
         content::thought(&text, sealed)
     });
-    let mut parts: Vec<Part> = thought
-        .flatten()
-        .map(|body| part(0, body))
-        .into_iter()
-        .collect();
-    parts.extend(content::text_part(
-        0,
-        json::str_at(round, &["response"]).unwrap_or_default(),
-    ));
+    let mut parts: Vec<Part> = thought.flatten().map(|body| part(0, body)).into_iter().collect();
+    parts.extend(content::text_part(0, json::str_at(round, &["response"]).unwrap_or_default()));
     let mut results = Vec::new();
     let calls = round.get("toolCalls").and_then(Value::as_array);
     for (idx, call) in calls.into_iter().flatten().enumerate() {
@@ -268,11 +229,7 @@ fn round_parts(round: &Value, metadata: &Value) -> (Vec<Part>, Vec<Part>) {
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(list) => list
-            .iter()
-            .map(texts)
-            .filter(|t| !t.is_empty())
-            .collect::<String>(),
+        Value::Array(list) => list.iter().map(texts).filter(|t| !t.is_empty()).collect::<String>(),
         Value::Object(members) => {
             let inner = ["content", "value", "text", "node", "children"]
                 .iter()

@@ -112,16 +112,7 @@ mod tests {
 
     #[test]
     fn reads_equal_counts_from_text_and_value() {
-        for number in [
-            "0",
-            "-0",
-            "12",
-            "12.4",
-            "1e3",
-            "-1",
-            "1e400",
-            "18446744073709551616",
-        ] {
+        for number in ["0", "-0", "12", "12.4", "1e3", "-1", "1e400", "18446744073709551616"] {
             assert_eq!(tokens_written(number), read(number), "{number}");
         }
         assert_eq!(tokens_written("twelve"), None);
@@ -142,10 +133,7 @@ mod tests {
             assert!(checked(read(absurd), "x").is_err(), "{absurd}");
         }
         for fine in ["0", "1e3", "12.4", "-0.0", "100000000"] {
-            assert!(
-                checked(read(fine), "x").is_ok_and(|t| t.is_some()),
-                "{fine}"
-            );
+            assert!(checked(read(fine), "x").is_ok_and(|t| t.is_some()), "{fine}");
         }
         for nothing in ["null", "\"12\"", "[]"] {
             assert_eq!(checked(read(nothing), "x"), Ok(None), "{nothing}");
@@ -166,16 +154,9 @@ mod tests {
 
     #[test]
     fn rejects_the_usage_of_a_call_with_one_impossible_count() {
-        let usage = Usage {
-            input: Tokens(10),
-            reasoning: Some(IMPOSSIBLE),
-            ..Usage::default()
-        };
+        let usage = Usage { input: Tokens(10), reasoning: Some(IMPOSSIBLE), ..Usage::default() };
         assert!(checked_usage(Some(usage)).is_err());
-        let usage = Usage {
-            reasoning: Some(Tokens(5)),
-            ..usage
-        };
+        let usage = Usage { reasoning: Some(Tokens(5)), ..usage };
         assert_eq!(checked_usage(Some(usage)), Ok(Some(usage)));
     }
 }

@@ -135,10 +135,7 @@ impl Database {
 impl Rows {
     /// Iterates over the rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = Record<'_>> {
-        self.rows.iter().map(|cells| Record {
-            columns: self.columns,
-            cells,
-        })
+        self.rows.iter().map(|cells| Record { columns: self.columns, cells })
     }
 }
 
@@ -220,22 +217,14 @@ impl<'a> Record<'a> {
             .iter()
             .map(|(key, value)| format!("{}: {}", Value::from(*key), Value::from(*value)));
         let before: Vec<String> = before.collect();
-        let comma = if rest.trim_ascii_start().starts_with(b"}") {
-            ""
-        } else {
-            ", "
-        };
+        let comma = if rest.trim_ascii_start().starts_with(b"}") { "" } else { ", " };
         [b"{", before.join(", ").as_bytes(), comma.as_bytes(), rest].concat()
     }
 
     /// Returns the members of an object: each column with a value under its key.
     pub(super) fn members<'k>(&self, named: &[(&'k str, &str)]) -> Vec<(&'k str, Vec<u8>)> {
-        let present = named
-            .iter()
-            .filter(|(_, column)| *self.cell(column) != Cell::Null);
-        present
-            .map(|(key, column)| (*key, self.plain(column)))
-            .collect()
+        let present = named.iter().filter(|(_, column)| *self.cell(column) != Cell::Null);
+        present.map(|(key, column)| (*key, self.plain(column))).collect()
     }
 
     /// Returns the total bytes of its texts.
@@ -253,10 +242,7 @@ mod tests {
     use super::*;
 
     fn table(name: &str, columns: &[&str]) -> Table {
-        Table {
-            name: name.to_owned(),
-            columns: columns.iter().map(|c| (*c).to_owned()).collect(),
-        }
+        Table { name: name.to_owned(), columns: columns.iter().map(|c| (*c).to_owned()).collect() }
     }
 
     #[test]
@@ -277,14 +263,8 @@ mod tests {
     #[test]
     fn adds_members_to_objects_only() {
         let with = |text: &str| {
-            let rows = Rows {
-                columns: &["data"],
-                rows: vec![vec![Cell::Text(text.to_owned())]],
-            };
-            let made = rows
-                .iter()
-                .next()
-                .map(|r| r.json_with("data", &[("id", "a\"b")]));
+            let rows = Rows { columns: &["data"], rows: vec![vec![Cell::Text(text.to_owned())]] };
+            let made = rows.iter().next().map(|r| r.json_with("data", &[("id", "a\"b")]));
             String::from_utf8(made.unwrap_or_default()).unwrap()
         };
         assert_eq!(with(" {\"b\": 1e400}\n"), r#"{"id": "a\"b", "b": 1e400}"#);

@@ -15,9 +15,7 @@ pub struct FolderFile {
 
 /// Combines the files of a session into one document. Returns `None` if they are not a supported session folder.
 pub fn combined_document(files: &[FolderFile]) -> Option<Vec<u8>> {
-    FORMATS
-        .iter()
-        .find_map(|format| (format.combine_files?)(files))
+    FORMATS.iter().find_map(|format| (format.combine_files?)(files))
 }
 
 impl FolderFile {
@@ -45,16 +43,12 @@ impl FolderFile {
     /// Returns the values of JSON Lines as a list, also for a single line.
     pub(super) fn lines(&self) -> Vec<u8> {
         let start = text_start(&self.bytes);
-        let lines = self.bytes[start..]
-            .split(|b| *b == b'\n')
-            .map(<[u8]>::trim_ascii);
+        let lines = self.bytes[start..].split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         list(lines.filter(|line| !line.is_empty()).map(|line| {
             if json::is_one_value(line) {
                 line.to_vec()
             } else {
-                serde_json::Value::from(String::from_utf8_lossy(line))
-                    .to_string()
-                    .into_bytes()
+                serde_json::Value::from(String::from_utf8_lossy(line)).to_string().into_bytes()
             }
         }))
     }
@@ -81,10 +75,7 @@ mod tests {
     use super::*;
 
     fn file(name: &str, text: &str) -> FolderFile {
-        FolderFile {
-            name: name.to_owned(),
-            bytes: text.as_bytes().to_vec(),
-        }
+        FolderFile { name: name.to_owned(), bytes: text.as_bytes().to_vec() }
     }
 
     fn combined(files: &[FolderFile]) -> Option<serde_json::Value> {
@@ -95,14 +86,8 @@ mod tests {
     fn combines_opencode_files_into_its_export() {
         let files = [
             file("part/msg_2/prt_3.json", r#"{"type":"text","text":"b"}"#),
-            file(
-                "message/ses_1/msg_2.json",
-                r#"{"id":"msg_2","role":"assistant"}"#,
-            ),
-            file(
-                "message/ses_1/msg_1.json",
-                "\u{feff}{\"id\":\"msg_1\",\n\"role\":\"user\"}\n",
-            ),
+            file("message/ses_1/msg_2.json", r#"{"id":"msg_2","role":"assistant"}"#),
+            file("message/ses_1/msg_1.json", "\u{feff}{\"id\":\"msg_1\",\n\"role\":\"user\"}\n"),
             file("part/msg_1/prt_2.json", r#"{"type":"text","text":"a2"}"#),
             file("part/msg_1/prt_1.json", r#"{"type":"text","text":"a1"}"#),
             file("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
@@ -115,14 +100,8 @@ mod tests {
 
     #[test]
     fn orders_events_by_number_and_keeps_invalid_lines() {
-        let files = [
-            file("events/10.json", "{\"id\":10}"),
-            file("events/9.json", "{\"id\":9}"),
-        ];
-        assert_eq!(
-            combined(&files),
-            Some(serde_json::json!([{"id": 9}, {"id": 10}]))
-        );
+        let files = [file("events/10.json", "{\"id\":10}"), file("events/9.json", "{\"id\":9}")];
+        assert_eq!(combined(&files), Some(serde_json::json!([{"id": 9}, {"id": 10}])));
         let files = [
             file("k.meta.json", "{\"key\":\"k\",\"skip\":1}"),
             file("k.jsonl", "{\"role\":\"user\"}\nno json\n"),

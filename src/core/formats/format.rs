@@ -127,9 +127,8 @@ impl Format {
     /// # Errors
     /// [`CannotExport`] if the format cannot be written, or cannot represent the session.
     pub fn write(&self, session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
-        let cannot = |what: &str| CannotExport {
-            reason: format!("not supported: {what} {}", self.label),
-        };
+        let cannot =
+            |what: &str| CannotExport { reason: format!("not supported: {what} {}", self.label) };
         if session.source.format == self.name {
             let write = self.write_own.ok_or_else(|| cannot("writing"))?;
             return write(session, managed);

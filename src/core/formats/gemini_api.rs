@@ -20,21 +20,14 @@ pub(super) const FORMAT: Format = Format {
 /// Notation of these contents for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "gemini_api",
-    shape: Shape {
-        lists: &["contents", "history"],
-        ..message_list::CHAT
-    },
+    shape: Shape { lists: &["contents", "history"], ..message_list::CHAT },
     body,
     messages: |value, calls| message(value, calls).map(|draft| vec![draft]),
     writes: Some(Writes {
         edit,
         result: None,
         written: |role, text| {
-            let role = if role == Role::Assistant {
-                "model"
-            } else {
-                "user"
-            };
+            let role = if role == Role::Assistant { "model" } else { "user" };
             json!({"role": role, "parts": [{"text": text}]})
         },
     }),
@@ -44,10 +37,8 @@ const DIALECT: Dialect = Dialect {
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_content = |m: &&Value| {
-        matches!(
-            json::str_at(m, &["role"]),
-            Some("user" | "model" | "function" | "system")
-        ) && m.get("parts").is_some_and(Value::is_array)
+        matches!(json::str_at(m, &["role"]), Some("user" | "model" | "function" | "system"))
+            && m.get("parts").is_some_and(Value::is_array)
     };
     look.messages
         .iter()
@@ -56,32 +47,23 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
-    let groups = body
-        .get("tools")
-        .or_else(|| body.pointer("/config/tools"))
-        .and_then(Value::as_array);
+    let groups =
+        body.get("tools").or_else(|| body.pointer("/config/tools")).and_then(Value::as_array);
     let declared = groups.into_iter().flatten().filter_map(|group| {
         content::first(group, &["functionDeclarations", "function_declarations"])?.as_array()
     });
     let declared: Vec<Value> = declared.flatten().cloned().collect();
-    let listed = Value::Object(Map::from_iter([(
-        "tools".to_owned(),
-        Value::from(declared),
-    )]));
+    let listed = Value::Object(Map::from_iter([("tools".to_owned(), Value::from(declared))]));
     let tools = tool_definitions(&listed, &["tools"]).map(|draft| ("tools", draft));
     let system = content::first(body, &["systemInstruction", "system_instruction"]);
-    let parts = system
-        .map(|s| content::parts(s.get("parts").unwrap_or(s)))
-        .unwrap_or_default();
+    let parts = system.map(|s| content::parts(s.get("parts").unwrap_or(s))).unwrap_or_default();
     let system = (!parts.is_empty()).then(|| ("system", Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
 }
 
 fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let mut parts = value.get("parts").map(content::parts).unwrap_or_default();
-    let is_answer = parts
-        .first()
-        .is_some_and(|p| matches!(p.body, Body::ToolResult { .. }));
+    let is_answer = parts.first().is_some_and(|p| matches!(p.body, Body::ToolResult { .. }));
     let role = match json::str_at(value, &["role"]) {
         Some("model") => Role::Assistant,
         Some("system") => Role::System,

@@ -46,9 +46,7 @@ impl<'a> SubAgentCalls<'a> {
     /// Collects the calls of a session.
     pub fn new(main: &'a Session, report: &'a ImportReport) -> Self {
         let call = |body: &'a Body| match body {
-            Body::ToolCall {
-                call, arguments, ..
-            } => Some((&**call, &**arguments)),
+            Body::ToolCall { call, arguments, .. } => Some((&**call, &**arguments)),
             _ => None,
         };
         Self {
@@ -64,20 +62,12 @@ impl<'a> SubAgentCalls<'a> {
         let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
         let arguments: serde_json::Value = arguments.unwrap_or_default();
         let str_of = |keys: &[&str]| {
-            let mut texts = keys
-                .iter()
-                .filter_map(|key| json::str_at(&arguments, &[key]));
+            let mut texts = keys.iter().filter_map(|key| json::str_at(&arguments, &[key]));
             texts.find(|texts| !texts.trim().is_empty())
         };
         let kind = str_of(&["subagent_type", "agent_type", "agent_name"]).map(Into::into);
-        let agent = SubAgent {
-            id: Some(identity.id.clone()),
-            kind: identity.kind.clone().or(kind),
-            call,
-        };
-        (
-            agent,
-            str_of(&["description", "message", "prompt"]).and_then(title::of),
-        )
+        let agent =
+            SubAgent { id: Some(identity.id.clone()), kind: identity.kind.clone().or(kind), call };
+        (agent, str_of(&["description", "message", "prompt"]).and_then(title::of))
     }
 }

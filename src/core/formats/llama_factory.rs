@@ -22,10 +22,7 @@ pub(super) const FORMAT: Format = Format {
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "llama_factory",
-    shape: Shape {
-        lists: &["messages", "chosen_messages"],
-        ..message_list::CHAT
-    },
+    shape: Shape { lists: &["messages", "chosen_messages"], ..message_list::CHAT },
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
     writes: Some(Writes {
@@ -38,11 +35,7 @@ const DIALECT: Dialect = Dialect {
 
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::detect_list(probe, &DIALECT.shape)?;
-    let blocks = look
-        .messages
-        .iter()
-        .filter_map(|m| m.get("content")?.as_array())
-        .flatten();
+    let blocks = look.messages.iter().filter_map(|m| m.get("content")?.as_array()).flatten();
     let mut blocks = blocks.peekable();
     let is_match =
         |b: &Value| b.get("type").is_some() && b.get("value").is_some() && b.get("text").is_none();
@@ -58,10 +51,7 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
         None => Value::Null,
     };
     let listed = Value::Object(Map::from_iter([("tools".to_owned(), parsed)]));
-    tool_definitions(&listed, &["tools"])
-        .map(|draft| ("tools", draft))
-        .into_iter()
-        .collect()
+    tool_definitions(&listed, &["tools"]).map(|draft| ("tools", draft)).into_iter().collect()
 }
 
 fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {

@@ -230,9 +230,7 @@ pub fn parse_with(input: &Input, progress: &Progress) -> Result<Parsed, ParseErr
     let unaccounted = accounted::check(input, format, &parsed, progress)?;
     parsed.warnings.extend(unaccounted);
     parsed.warnings.extend(compaction_warning(&parsed.sessions));
-    parsed
-        .warnings
-        .extend(notes::left_out_usage(&parsed.sessions));
+    parsed.warnings.extend(notes::left_out_usage(&parsed.sessions));
     drop(held);
     Ok(parsed)
 }
@@ -261,10 +259,7 @@ fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
     let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
     let is_full = |s: &&Session| kept(s) + s.messages.len() > MAX_KEPT;
     let text = "compactions reach the limit of kept messages; the last ones may be missing";
-    sessions.iter().find(is_full).map(|_| Warning {
-        line: None,
-        text: text.to_owned(),
-    })
+    sessions.iter().find(is_full).map(|_| Warning { line: None, text: text.to_owned() })
 }
 
 /// Checks the first bytes of a file, so that a binary file is rejected before it is read as a whole.
@@ -273,22 +268,14 @@ fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
 /// [`Refused`] if the file cannot be a session.
 pub fn check_start(start: &[u8]) -> Result<(), Refused> {
     match probe::binary(start) {
-        Some(what) => Err(Refused {
-            looks_like: format!("this looks like {what}"),
-        }),
+        Some(what) => Err(Refused { looks_like: format!("this looks like {what}") }),
         None => Ok(()),
     }
 }
 
 /// Formats listed in the error for an unsupported file.
-const PROMINENT: [&str; 6] = [
-    "claude_code",
-    "codex_rollout",
-    "gemini_cli",
-    "opencode",
-    "openai_chat",
-    "anthropic_messages",
-];
+const PROMINENT: [&str; 6] =
+    ["claude_code", "codex_rollout", "gemini_cli", "opencode", "openai_chat", "anthropic_messages"];
 
 /// Returns the most common formats and the number of the others, as part of a sentence.
 pub fn prominent() -> String {

@@ -11,10 +11,7 @@ const MAX_WARNINGS: usize = 1_000;
 /// Returns a warning that `n` more warnings are left out.
 fn left_out(n: usize) -> Warning {
     let (end, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
-    Warning {
-        line: None,
-        text: format!("{n} more warning{end} {verb} left out"),
-    }
+    Warning { line: None, text: format!("{n} more warning{end} {verb} left out") }
 }
 
 /// Returns a warning with its line for each implausible usage report.
@@ -127,10 +124,7 @@ impl Notes {
             let at = at.min(bytes.len());
             line += bytes.line_ends(&(from..at));
             from = at;
-            Warning {
-                line: Some(line),
-                text,
-            }
+            Warning { line: Some(line), text }
         };
         let mut warnings: Vec<Warning> = self.found.into_iter().map(place).collect();
         if self.n_more > 0 {
@@ -152,17 +146,11 @@ mod tests {
         }
         let warnings = notes.warnings(&vec![b' '; MAX_WARNINGS].into());
         assert_eq!(warnings.len(), MAX_WARNINGS + 1);
-        assert_eq!(
-            warnings[MAX_WARNINGS].to_string(),
-            "1 more warning is left out"
-        );
+        assert_eq!(warnings[MAX_WARNINGS].to_string(), "1 more warning is left out");
         let mut many = [&warnings[..]; 3].concat();
         sum_up(&mut many);
         assert_eq!(many.len(), MAX_WARNINGS + 1);
-        assert_eq!(
-            many[MAX_WARNINGS].to_string(),
-            "2003 more warnings are left out"
-        );
+        assert_eq!(many[MAX_WARNINGS].to_string(), "2003 more warnings are left out");
         sum_up(&mut many);
         assert_eq!(many.len(), MAX_WARNINGS + 1);
     }

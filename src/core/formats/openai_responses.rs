@@ -47,11 +47,7 @@ const DIALECT: Dialect = Dialect {
     body,
     messages,
     call: recorded_call,
-    writes: Some(Writes {
-        edit,
-        written,
-        result: None,
-    }),
+    writes: Some(Writes { edit, written, result: None }),
 };
 
 /// Item types without the suffix `_call` or `_call_output`.
@@ -66,12 +62,8 @@ const TYPES: [&str; 8] = [
     "compaction_summary",
 ];
 /// Calls whose results are part of the call or stay with the provider.
-const HOSTED: [&str; 4] = [
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-    "image_generation_call",
-];
+const HOSTED: [&str; 4] =
+    ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"];
 
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::detect_list(probe, &DIALECT.shape)?;
@@ -117,10 +109,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let tools = tool_definitions(body, &["tools"]).map(|draft| ("tools", draft));
-    let parts = body
-        .get("instructions")
-        .map(content::parts)
-        .unwrap_or_default();
+    let parts = body.get("instructions").map(content::parts).unwrap_or_default();
     let system = (!parts.is_empty()).then(|| ("instructions", Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
 }
@@ -149,10 +138,7 @@ fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String
             let body = content::thought("", sealed);
             vec![Draft {
                 is_summary: true,
-                ..draft(
-                    Role::Assistant,
-                    body.map(|b| part(0, b)).into_iter().collect(),
-                )
+                ..draft(Role::Assistant, body.map(|b| part(0, b)).into_iter().collect())
             }]
         }
         "item_reference" => {
@@ -162,20 +148,14 @@ fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String
             );
         }
         "mcp_list_tools" => vec![draft(Role::System, vec![part(0, opaque(value))])],
-        "mcp_call" => mcp(value)
-            .into_iter()
-            .map(|(role, parts)| draft(role, parts))
-            .collect(),
+        "mcp_call" => mcp(value).into_iter().map(|(role, parts)| draft(role, parts)).collect(),
         kind if HOSTED.contains(&kind) => {
             vec![draft(Role::Assistant, vec![part(0, opaque(value))])]
         }
         kind if kind.ends_with("_call_output") => {
             let output = content::first(value, &["output", "tools"]).unwrap_or(&Value::Null);
             let call = json::str_at(value, &["call_id"]);
-            vec![draft(
-                Role::Tool,
-                content::result(0, (call, None), false, output),
-            )]
+            vec![draft(Role::Tool, content::result(0, (call, None), false, output))]
         }
         kind if kind.ends_with("_call") => {
             vec![draft(Role::Assistant, vec![part(0, call(kind, value))])]

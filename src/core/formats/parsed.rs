@@ -22,11 +22,7 @@ impl Input {
             Some(number) => format!("{} #{number}", self.name),
             None => self.name.clone(),
         };
-        Source {
-            name,
-            format,
-            bytes: self.bytes.clone(),
-        }
+        Source { name, format, bytes: self.bytes.clone() }
     }
 
     /// Sets the working directory of the sessions: the first text at `path` of these records, of which the first 8 are

@@ -48,21 +48,15 @@ fn detect(probe: &Probe) -> Option<String> {
         m.is_string() || role.is_some_and(|role| openai_chat::ROLES.contains(&role))
     };
     let is_match = json::str_at(document, &["key"]).is_some()
-        && document
-            .get("summary")
-            .is_some_and(|s| s.is_string() || s.is_null())
-        && ["created", "updated", "skip", "count"]
-            .iter()
-            .any(|key| document.get(key).is_some());
+        && document.get("summary").is_some_and(|s| s.is_string() || s.is_null())
+        && ["created", "updated", "skip", "count"].iter().any(|key| document.get(key).is_some());
     (is_match && !list.is_empty() && list.iter().all(is_message))
         .then(|| "a document with a `key`, a `summary` and messages".to_owned())
 }
 
 /// Combines JSON Lines with their metadata file, which holds the number of removed messages and their summary.
 fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
-    let meta = files
-        .iter()
-        .find(|file| file.name.ends_with(".meta.json"))?;
+    let meta = files.iter().find(|file| file.name.ends_with(".meta.json"))?;
     let stem = meta.name.strip_suffix(".meta.json")?;
     let is_messages = |file: &&FolderFile| file.name.strip_suffix(".jsonl") == Some(stem);
     let messages = files.iter().find(is_messages)?.lines();
@@ -117,9 +111,8 @@ fn write_own(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExpo
 /// Records a compaction that replaced the messages before this byte, or all of them, by the summary.
 fn add_compaction(session: &mut Session, start: Option<usize>) {
     let is_summary = |m: &Message| m.raw.is_empty() && m.is_summary;
-    let summaries: Vec<usize> = (0..session.messages.len())
-        .filter(|idx| is_summary(&session.messages[*idx]))
-        .collect();
+    let summaries: Vec<usize> =
+        (0..session.messages.len()).filter(|idx| is_summary(&session.messages[*idx])).collect();
     for idx in &summaries {
         session.messages[*idx].in_history = false;
     }
@@ -132,11 +125,7 @@ fn add_compaction(session: &mut Session, start: Option<usize>) {
     let is_after = |call: &Call| call.context_end >= before_message;
     session.compactions.push(RecordedCompaction {
         before_message,
-        call: session
-            .calls
-            .iter()
-            .position(is_after)
-            .unwrap_or(session.calls.len()),
+        call: session.calls.iter().position(is_after).unwrap_or(session.calls.len()),
         trigger: String::new(),
         tokens_before: None,
         tokens_after: None,
@@ -148,12 +137,7 @@ fn add_compaction(session: &mut Session, start: Option<usize>) {
 /// Returns the summary of the removed messages, which is sent with the instructions.
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let parts = body.get("summary").map(content::parts).unwrap_or_default();
-    let summary = (!parts.is_empty()).then(|| Draft {
-        is_summary: true,
-        ..Draft::new(Role::System, parts)
-    });
-    summary
-        .map(|draft| ("summary", draft))
-        .into_iter()
-        .collect()
+    let summary =
+        (!parts.is_empty()).then(|| Draft { is_summary: true, ..Draft::new(Role::System, parts) });
+    summary.map(|draft| ("summary", draft)).into_iter().collect()
 }

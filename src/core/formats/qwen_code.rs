@@ -113,11 +113,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
             let payload = value.get("systemPayload").unwrap_or(&Value::Null);
             let history = payload.get("compressedHistory").and_then(Value::as_array);
             let tokens = |key| counts::tokens_at(payload, &["info", key]);
-            let drafts = history
-                .into_iter()
-                .flatten()
-                .filter_map(of_content)
-                .map(draft);
+            let drafts = history.into_iter().flatten().filter_map(of_content).map(draft);
             EntryKind::Compression(
                 drafts.collect(),
                 tokens("originalTokenCount"),
@@ -131,16 +127,12 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
         ("user" | "tool_result", sub, Some(message)) => {
             let is_injected =
                 message.role == Role::User && !matches!(sub, None | Some("mid_turn_user_message"));
-            EntryKind::Message(Draft {
-                is_injected,
-                ..message
-            })
+            EntryKind::Message(Draft { is_injected, ..message })
         }
         // A notification that is sent as a user message.
-        ("system", Some("notification" | "cron"), Some(message)) => EntryKind::Message(Draft {
-            is_injected: true,
-            ..message
-        }),
+        ("system", Some("notification" | "cron"), Some(message)) => {
+            EntryKind::Message(Draft { is_injected: true, ..message })
+        }
         _ => EntryKind::Other,
     }
 }
@@ -148,9 +140,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
 /// Reads a content as a message without its thoughts, which are not resent.
 fn of_content(value: &Value) -> Option<Draft> {
     let mut parts: Vec<Part> = content::parts(value.get("parts")?);
-    let is_answer = parts
-        .iter()
-        .any(|p| matches!(p.body, Body::ToolResult { .. }));
+    let is_answer = parts.iter().any(|p| matches!(p.body, Body::ToolResult { .. }));
     let role = match json::str_at(value, &["role"]) {
         Some("model") => Role::Assistant,
         _ if is_answer => Role::Tool,
@@ -176,11 +166,7 @@ fn usage(value: &Value) -> Option<Usage> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
     let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, read)?;
-    let tree = Tree::new(
-        entries
-            .iter()
-            .map(|e| (e.id.as_deref(), e.parent.as_deref())),
-    );
+    let tree = Tree::new(entries.iter().map(|e| (e.id.as_deref(), e.parent.as_deref())));
     tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
     let is_context =
         |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
@@ -197,25 +183,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             (false, true) => " (sub-agent)",
             (false, false) => " (another branch)",
         };
-        log.report.count_record(
-            &format!("{}{branch}", entry.label),
-            on_main && is_context(at),
-        );
+        log.report.count_record(&format!("{}{branch}", entry.label), on_main && is_context(at));
     }
     let mut sessions: Vec<Session> =
-        read_path(input, &entries, &main, None, progress, &mut log.notes)?
-            .into_iter()
-            .collect();
+        read_path(input, &entries, &main, None, progress, &mut log.notes)?.into_iter().collect();
     for leaf in tree.others(&main, is_context) {
         let number = sessions.len() + 1;
-        let session = read_path(
-            input,
-            &entries,
-            &tree.path(leaf),
-            Some(number),
-            progress,
-            &mut log.notes,
-        )?;
+        let session =
+            read_path(input, &entries, &tree.path(leaf), Some(number), progress, &mut log.notes)?;
         let (kind, track) = if entries[leaf].is_sidechain {
             ("sub-agent", Track::SubAgent(SubAgent::default()))
         } else {
@@ -258,14 +233,10 @@ fn read_path(
             }
             EntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";
-                let (before, after) = (
-                    notes.tokens(start, before, what),
-                    notes.tokens(start, after, what),
-                );
+                let (before, after) =
+                    (notes.tokens(start, before, what), notes.tokens(start, after, what));
                 context = new_history(&mut transcript, &context, drafts);
-                transcript
-                    .builder
-                    .compaction("", before, after, context.clone());
+                transcript.builder.compaction("", before, after, context.clone());
             }
             EntryKind::Title(title) => transcript.title(&title),
             EntryKind::Other => {}
@@ -277,18 +248,12 @@ fn read_path(
 /// Returns the messages of a new history. Known messages are matched from the end, the others are added.
 fn new_history(transcript: &mut Transcript, context: &[usize], drafts: Vec<Draft>) -> Vec<usize> {
     let session = transcript.builder.session();
-    let bodies = |idx: usize| {
-        session
-            .parts_of(&session.messages[idx])
-            .iter()
-            .map(|p| &p.body)
-    };
+    let bodies = |idx: usize| session.parts_of(&session.messages[idx]).iter().map(|p| &p.body);
     let mut left = context;
     let mut known: Vec<Option<usize>> = Vec::with_capacity(drafts.len());
     for draft in drafts.iter().rev() {
-        let found = left
-            .iter()
-            .rposition(|idx| bodies(*idx).eq(draft.parts.iter().map(|p| &p.body)));
+        let found =
+            left.iter().rposition(|idx| bodies(*idx).eq(draft.parts.iter().map(|p| &p.body)));
         known.push(found.map(|at| left[at]));
         left = found.map_or(left, |at| &left[..at]);
     }
@@ -297,11 +262,7 @@ fn new_history(transcript: &mut Transcript, context: &[usize], drafts: Vec<Draft
     for (draft, known) in drafts.into_iter().zip(known) {
         let message = known.unwrap_or_else(|| {
             let is_summary = draft.role == Role::User;
-            transcript.add_message(Draft {
-                in_history: false,
-                is_summary,
-                ..draft
-            })
+            transcript.add_message(Draft { in_history: false, is_summary, ..draft })
         });
         kept.push(message);
     }

@@ -32,10 +32,6 @@ impl ReadLog {
         }
         self.warnings.extend(self.notes.warnings(&input.bytes));
         self.warnings.sort_by_key(|w| w.line.unwrap_or(usize::MAX));
-        Ok(Parsed {
-            sessions,
-            warnings: self.warnings,
-            report: self.report,
-        })
+        Ok(Parsed { sessions, warnings: self.warnings, report: self.report })
     }
 }

@@ -47,9 +47,7 @@ impl RecordIds {
             && let Some(records) = json::elements(&whole, &list)
         {
             let records = records.into_iter();
-            return records
-                .flat_map(|span| self.of_record(&whole[span]))
-                .collect();
+            return records.flat_map(|span| self.of_record(&whole[span])).collect();
         }
         let quick = |text: &[u8], _: &Span, _: usize| {
             let record = BorrowedValue::parse(std::str::from_utf8(text).ok()?)?;
@@ -82,11 +80,7 @@ mod tests {
 
     #[test]
     fn a_new_record_never_takes_the_id_of_another() {
-        let ids = RecordIds {
-            list: "messages",
-            path: &["id"],
-            parts: None,
-        };
+        let ids = RecordIds { list: "messages", path: &["id"], parts: None };
         let existing: &[u8] = br#"{"id": "new-0"}"#;
         let mut taken = ids.taken([existing].into_iter());
         let id = |n: u64| format!("new-{n}");
@@ -95,20 +89,12 @@ mod tests {
 
     #[test]
     fn finds_the_ids_of_a_document_and_of_lines() {
-        let ids = RecordIds {
-            list: "messages",
-            path: &["info", "id"],
-            parts: Some("parts"),
-        };
+        let ids = RecordIds { list: "messages", path: &["info", "id"], parts: Some("parts") };
         let document =
             r#"{"messages": [{"info": {"id": "m"}, "parts": [{"id": "p"}, {}]}, {"info": {}}]}"#;
         let of_file = |ids: &RecordIds, text: &str| ids.of_file(&text.as_bytes().to_vec().into());
         assert_eq!(of_file(&ids, document), ["m", "p"]);
-        let lines = RecordIds {
-            list: "",
-            path: &["uuid"],
-            parts: None,
-        };
+        let lines = RecordIds { list: "", path: &["uuid"], parts: None };
         let text = "{\"uuid\": \"a\"}\n{\"other\": 1}\n{\"uuid\": \"a\"}{\"uuid\": \"b\"}\n";
         assert_eq!(of_file(&lines, text), ["a", "a", "b"]);
     }

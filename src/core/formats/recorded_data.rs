@@ -87,10 +87,7 @@ pub fn availability(
             Availability::Unsupported
         }
     };
-    RecordedData::ALL
-        .iter()
-        .map(|data| (*data, of(*data)))
-        .collect()
+    RecordedData::ALL.iter().map(|data| (*data, of(*data))).collect()
 }
 
 /// Whether the session's list of compactions is meaningful. If its format does not record compactions, an empty list is
@@ -116,9 +113,9 @@ fn holds(session: &Session, conversations: &[Conversation], data: RecordedData) 
             m.role == Role::System && m.in_history && parts.any(|part| !has_tools(&part.body))
         }),
         RecordedData::Tools => session.parts.iter().any(|part| has_tools(&part.body)),
-        RecordedData::SubAgents => conversations
-            .iter()
-            .any(|c| matches!(c.track, Track::SubAgent(_))),
+        RecordedData::SubAgents => {
+            conversations.iter().any(|c| matches!(c.track, Track::SubAgent(_)))
+        }
     }
 }
 

@@ -49,10 +49,7 @@ pub struct Resumable {
 impl NewSession {
     /// Returns the new session's working folder: the recorded one unless it is empty.
     pub(super) fn project(&self, recorded: Option<&str>) -> String {
-        recorded
-            .filter(|folder| !folder.trim().is_empty())
-            .unwrap_or(&self.folder)
-            .to_owned()
+        recorded.filter(|folder| !folder.trim().is_empty()).unwrap_or(&self.folder).to_owned()
     }
 
     /// Returns a random UUID (version 4).
@@ -79,14 +76,7 @@ fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     bytes[6] = bytes[6] & 0x0f | version << 4;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = format!("{:032x}", u128::from_be_bytes(bytes));
-    [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ]
-    .join("-")
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
 #[cfg(test)]
@@ -95,23 +85,14 @@ mod tests {
 
     #[test]
     fn ids_have_their_version_and_timed_ids_sort_by_age() {
-        let new_session = |now, byte| NewSession {
-            now: Millis(now),
-            random: [byte; 16],
-            folder: String::new(),
-        };
-        assert_eq!(
-            new_session(0, 0xff).random_id(),
-            "ffffffff-ffff-4fff-bfff-ffffffffffff"
-        );
+        let new_session =
+            |now, byte| NewSession { now: Millis(now), random: [byte; 16], folder: String::new() };
+        assert_eq!(new_session(0, 0xff).random_id(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(
             new_session(1_645_557_742_000, 0).timed_id(),
             "017f22e2-79b0-7000-8000-000000000000"
         );
         assert!(new_session(2, 0).timed_id() > new_session(1, 0xff).timed_id());
-        assert_eq!(
-            new_session(1_645_557_742_007, 0).time(),
-            "2022-02-22T19:22:22.007Z"
-        );
+        assert_eq!(new_session(1_645_557_742_007, 0).time(), "2022-02-22T19:22:22.007Z");
     }
 }

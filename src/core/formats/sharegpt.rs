@@ -32,11 +32,7 @@ const DIALECT: Dialect = Dialect {
     title: |conversation| json::str_at(conversation, &["title"]).map(str::to_owned),
     body,
     messages: |value, calls| Ok(vec![message(value, calls)?]),
-    writes: Some(Writes {
-        edit,
-        written,
-        result: None,
-    }),
+    writes: Some(Writes { edit, written, result: None }),
     ..Dialect::READ_ONLY
 };
 
@@ -74,10 +70,7 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     };
     let listed = Value::Object(Map::from_iter([("tools".to_owned(), parsed)]));
     let tools = tool_definitions(&listed, &["tools"]).map(|draft| ("tools", draft));
-    let system = body
-        .get("system")
-        .map(content::parts)
-        .filter(|parts| !parts.is_empty());
+    let system = body.get("system").map(content::parts).filter(|parts| !parts.is_empty());
     let system = system.map(|parts| ("system", Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
 }
@@ -133,11 +126,8 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
     }
-    let left: Vec<Value> = editing
-        .parts
-        .iter()
-        .filter_map(|(part, change)| left(part, *change))
-        .collect();
+    let left: Vec<Value> =
+        editing.parts.iter().filter_map(|(part, change)| left(part, *change)).collect();
     let text = match &left[..] {
         [Value::String(text)] => text.clone(),
         [only] => only.to_string(),
@@ -156,9 +146,7 @@ fn left(part: &Part, change: PartChange<'_>) -> Option<Value> {
         PartChange::Replaced(text) => Some(text),
     };
     Some(match &part.body {
-        Body::ToolCall {
-            tool, arguments, ..
-        } => {
+        Body::ToolCall { tool, arguments, .. } => {
             let arguments = new.unwrap_or(arguments);
             let arguments =
                 serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments));

@@ -172,10 +172,7 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
         let written = || {
             let parts = content::text_part(0, response);
             let draft = Draft::new(Role::Assistant, parts.into_iter().collect());
-            Draft {
-                raw: vec![step.span.clone()],
-                ..draft
-            }
+            Draft { raw: vec![step.span.clone()], ..draft }
         };
         contexts.add(LoggedCall {
             group: "".into(),

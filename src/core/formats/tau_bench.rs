@@ -18,11 +18,7 @@ pub(super) const FORMAT: Format = Format {
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "tau_bench",
-    shape: Shape {
-        lists: &["traj", "messages"],
-        many: &["simulations"],
-        ..message_list::CHAT
-    },
+    shape: Shape { lists: &["traj", "messages"], many: &["simulations"], ..message_list::CHAT },
     title,
     body: openai_chat::body,
     messages: |value, calls| Ok(vec![openai_chat::message(value, calls)?]),
@@ -38,12 +34,8 @@ const DIALECT: Dialect = Dialect {
 fn detect(probe: &Probe) -> Option<String> {
     let is_episode = |v: &Value| {
         v.get("task_id").is_some()
-            && ["traj", "messages"]
-                .iter()
-                .any(|key| v.get(key).is_some_and(Value::is_array))
-            && ["reward", "reward_info", "info"]
-                .iter()
-                .any(|key| v.get(key).is_some())
+            && ["traj", "messages"].iter().any(|key| v.get(key).is_some_and(Value::is_array))
+            && ["reward", "reward_info", "info"].iter().any(|key| v.get(key).is_some())
     };
     let listed = |list: &[Value]| !list.is_empty() && list.iter().all(is_episode);
     let is_match = match probe.document() {
@@ -60,10 +52,7 @@ fn detect(probe: &Probe) -> Option<String> {
 fn title(episode: &Value) -> Option<String> {
     let text = |key| {
         let value = episode.get(key)?;
-        value
-            .as_str()
-            .map(str::to_owned)
-            .or_else(|| Some(json::u64_at(value, &[])?.to_string()))
+        value.as_str().map(str::to_owned).or_else(|| Some(json::u64_at(value, &[])?.to_string()))
     };
     let trial = text("trial").map_or_else(String::new, |trial| format!(", trial {trial}"));
     Some(format!("task {}{trial}", text("task_id")?))

@@ -37,19 +37,13 @@ fn rfc3339(text: &str) -> Option<i64> {
     let (local, offset) = split_offset(text);
     let time = humantime::parse_rfc3339_weak(local).ok()?;
     let unix_time = time.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(unix_time.as_millis())
-        .ok()?
-        .checked_sub(offset)
+    i64::try_from(unix_time.as_millis()).ok()?.checked_sub(offset)
 }
 
 /// Splits `2026-01-02T03:04:05+02:00` into `2026-01-02T03:04:05` and two hours in milliseconds.
 fn split_offset(text: &str) -> (&str, i64) {
-    let zone = text
-        .len()
-        .checked_sub(6)
-        .and_then(|at| text.split_at_checked(at));
-    zone.and_then(|(local, zone)| Some((local, offset(zone.as_bytes())?)))
-        .unwrap_or((text, 0))
+    let zone = text.len().checked_sub(6).and_then(|at| text.split_at_checked(at));
+    zone.and_then(|(local, zone)| Some((local, offset(zone.as_bytes())?))).unwrap_or((text, 0))
 }
 
 fn offset(zone: &[u8]) -> Option<i64> {

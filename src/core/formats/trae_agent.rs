@@ -21,11 +21,7 @@ pub(super) const FORMAT: Format = Format {
     label: "trae-agent trajectory",
     detect,
     parse,
-    recorded: &[
-        RecordedData::Usage,
-        RecordedData::Times,
-        RecordedData::SystemPrompt,
-    ],
+    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::SystemPrompt],
     ..Format::READ_ONLY
 };
 
@@ -39,10 +35,7 @@ const ERROR_CHARS: usize = 200;
 fn detect(probe: &Probe) -> Option<String> {
     let calls = probe.document()?.get("llm_interactions")?.as_array()?;
     let is_call = |c: &Value| c.get("input_messages").is_some() && c.get("response").is_some();
-    calls
-        .iter()
-        .all(is_call)
-        .then(|| "a document with `llm_interactions`".to_owned())
+    calls.iter().all(is_call).then(|| "a document with `llm_interactions`".to_owned())
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
@@ -55,16 +48,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     if let Some(model) = json::str_at(&around, &["model"]) {
         transcript.builder.usual_model(model);
     }
-    let provider = json::str_at(&around, &["provider"])
-        .unwrap_or_default()
-        .to_owned();
-    for call in json::rows_at(
-        bytes,
-        &whole,
-        &["llm_interactions"],
-        progress,
-        &mut log.notes,
-    )? {
+    let provider = json::str_at(&around, &["provider"]).unwrap_or_default().to_owned();
+    for call in json::rows_at(bytes, &whole, &["llm_interactions"], progress, &mut log.notes)? {
         progress.check_cancelled()?;
         for row in json::rows_at(
             bytes,
@@ -75,33 +60,17 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         )? {
             message(&row, &mut transcript, &mut log.report, &mut log.notes);
         }
-        answer(
-            &call,
-            &provider,
-            &mut transcript,
-            &mut log.report,
-            &mut log.notes,
-        );
+        answer(&call, &provider, &mut transcript, &mut log.report, &mut log.notes);
     }
     let steps = json::rows_at(bytes, &whole, &["agent_steps"], progress, &mut log.notes)?;
     for _ in &steps {
         log.report.count_record("agent step", false);
     }
     if let Some(last) = steps.last() {
-        failed_call(
-            bytes,
-            last,
-            &mut transcript,
-            &mut log.report,
-            &mut log.notes,
-        )?;
+        failed_call(bytes, last, &mut transcript, &mut log.report, &mut log.notes)?;
     }
     let session = transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "a trae-agent trajectory without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "a trae-agent trajectory without a message")
 }
 
 /// Adds the failed call that ended the run.
@@ -117,13 +86,7 @@ fn failed_call(
     let (Some(error), false) = (error, is_answered) else {
         return Ok(());
     };
-    for row in json::rows_at(
-        bytes,
-        &step.span,
-        &["llm_messages"],
-        &Progress::default(),
-        notes,
-    )? {
+    for row in json::rows_at(bytes, &step.span, &["llm_messages"], &Progress::default(), notes)? {
         message(&row, transcript, report, notes);
     }
     transcript.builder.call(CallDraft {
@@ -140,12 +103,7 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
     let value = &row.value;
     let kind = json::str_at(value, &["role"]).unwrap_or("other");
     let mut parts = value.get("content").map(content::parts).unwrap_or_default();
-    parts.extend(
-        value
-            .get("tool_call")
-            .filter(|c| c.is_object())
-            .map(|c| part(0, call(c))),
-    );
+    parts.extend(value.get("tool_call").filter(|c| c.is_object()).map(|c| part(0, call(c))));
     let result = value.get("tool_result").filter(|r| r.is_object());
     let role = match kind {
         _ if result.is_some() => {
@@ -161,14 +119,7 @@ fn message(row: &Row, transcript: &mut Transcript, report: &mut ImportReport, no
             return;
         }
     };
-    report.count_record(
-        if result.is_some() {
-            "tool result"
-        } else {
-            kind
-        },
-        !parts.is_empty(),
-    );
+    report.count_record(if result.is_some() { "tool result" } else { kind }, !parts.is_empty());
     if parts.is_empty() {
         return;
     }
@@ -190,18 +141,9 @@ fn answer(
 ) {
     let response = row.value.get("response").unwrap_or(&Value::Null);
     let str_of = |key| json::str_at(&row.value, &[key]).or_else(|| json::str_at(response, &[key]));
-    let mut parts: Vec<Part> = response
-        .get("content")
-        .map(content::parts)
-        .unwrap_or_default();
+    let mut parts: Vec<Part> = response.get("content").map(content::parts).unwrap_or_default();
     let calls = response.get("tool_calls").and_then(Value::as_array);
-    parts.extend(
-        calls
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(idx, c)| part(idx, call(c))),
-    );
+    parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, c)| part(idx, call(c))));
     let own = str_of("provider").unwrap_or(provider);
     let call = CallDraft {
         model: str_of("model").map(str::to_owned),
@@ -225,44 +167,25 @@ fn answer(
 fn call(value: &Value) -> crate::session::Body {
     let str_of = |key| json::str_at(value, &[key]);
     let id = str_of("call_id").or_else(|| str_of("id"));
-    content::call(
-        id,
-        str_of("name").unwrap_or_default(),
-        value.get("arguments"),
-    )
+    content::call(id, str_of("name").unwrap_or_default(), value.get("arguments"))
 }
 
 /// Returns a tool's result with its error in the program's notation.
 fn tool_result(result: &Value) -> Vec<Part> {
     let str_of = |key| json::str_at(result, &[key]);
-    let mut text = result
-        .get("result")
-        .map(content::text_or_json)
-        .unwrap_or_default()
-        .into_string();
+    let mut text =
+        result.get("result").map(content::text_or_json).unwrap_or_default().into_string();
     if let Some(error) = str_of("error").filter(|error| !error.is_empty()) {
-        text.push_str(if text.is_empty() {
-            "Error: "
-        } else {
-            "\nError: "
-        });
+        text.push_str(if text.is_empty() { "Error: " } else { "\nError: " });
         text.push_str(error);
     }
     let failed_call = result.get("success").and_then(Value::as_bool) == Some(false);
-    content::result(
-        0,
-        (str_of("call_id"), str_of("name")),
-        failed_call,
-        &text.into(),
-    )
+    content::result(0, (str_of("call_id"), str_of("name")), failed_call, &text.into())
 }
 
 fn usage(response: &Value, provider: &str) -> Option<Usage> {
     let count = |key| counts::tokens_at(response, &["usage", key]);
-    let (read, write) = (
-        count("cache_read_input_tokens"),
-        count("cache_creation_input_tokens"),
-    );
+    let (read, write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
     let is_excluding = EXCLUDING.iter().any(|name| provider.contains(name));
     let cached = [read, write].into_iter().flatten().filter(|_| is_excluding);
     let input: Tokens = count("input_tokens").into_iter().chain(cached).sum();

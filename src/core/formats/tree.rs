@@ -25,11 +25,8 @@ impl Tree {
         records: impl Iterator<Item = (Option<&'a str>, Option<&'a str>)>,
     ) -> Self {
         let records: Vec<_> = records.collect();
-        let by_id: HashMap<&str, usize> = records
-            .iter()
-            .enumerate()
-            .filter_map(|(at, (id, _))| Some(((*id)?, at)))
-            .collect();
+        let by_id: HashMap<&str, usize> =
+            records.iter().enumerate().filter_map(|(at, (id, _))| Some(((*id)?, at))).collect();
         let mut orphans = Vec::new();
         let parents = records.iter().enumerate().map(|(at, (id, parent))| {
             let before = at.checked_sub(1);
@@ -54,9 +51,7 @@ impl Tree {
     pub(super) fn note_orphans(&self, start: impl Fn(usize) -> usize, notes: &mut Notes) {
         let text =
             "the previous entry is missing; this one is assumed to follow the line before it";
-        self.orphans
-            .iter()
-            .for_each(|at| notes.add(start(*at), text));
+        self.orphans.iter().for_each(|at| notes.add(start(*at), text));
     }
 
     /// Returns the records on the path to a leaf, starting at the root. A cycle ends the path.

@@ -38,10 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
     let mut groups: BTreeMap<String, Vec<Row<'_>>> = BTreeMap::new();
     for (name, row) in &map {
         let Value::Object(row) = row else { continue };
-        let is_chat = matches!(
-            text_of(row, "mode"),
-            Some("chat" | "completion" | "responses")
-        );
+        let is_chat = matches!(text_of(row, "mode"), Some("chat" | "completion" | "responses"));
         // Fine-tuned models have their own prices.
         if is_chat && !name.starts_with("ft:") {
             groups.entry(model_key(name)).or_default().push((name, row));
@@ -49,11 +46,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
     }
     let unlisted = |key: &str| vendor_rows(&groups, key).is_empty();
     // A vendor may list a model only as a preview or with its date.
-    let dated = groups.keys().rev().flat_map(|key| {
-        model_keys(key)
-            .skip(1)
-            .map(move |short| (short, key.as_str()))
-    });
+    let dated = groups
+        .keys()
+        .rev()
+        .flat_map(|key| model_keys(key).skip(1).map(move |short| (short, key.as_str())));
     let longer: BTreeMap<&str, &str> = dated.filter(|(short, _)| unlisted(short)).collect();
     let models: Vec<_> = groups
         .iter()
@@ -79,18 +75,11 @@ fn vendor_rows<'a>(groups: &BTreeMap<String, Vec<Row<'a>>>, key: &str) -> Vec<Ro
     };
     let rank = |row: &Row<'_>| {
         let provider = text_of(row.1, "litellm_provider")?;
-        let rank = family
-            .litellm
-            .iter()
-            .position(|vendor| vendor == provider)?;
+        let rank = family.litellm.iter().position(|vendor| vendor == provider)?;
         // Names of regions and routes are longer.
         Some((rank, row.0.len()))
     };
-    let mut rows: Vec<_> = rows
-        .iter()
-        .filter(|row| rank(row).is_some())
-        .copied()
-        .collect();
+    let mut rows: Vec<_> = rows.iter().filter(|row| rank(row).is_some()).copied().collect();
     rows.sort_by_key(rank);
     rows
 }
@@ -98,21 +87,15 @@ fn vendor_rows<'a>(groups: &BTreeMap<String, Vec<Row<'a>>>, key: &str) -> Vec<Ro
 fn mapped(key: &str, rows: &[Row<'_>], vendors: &[Row<'_>]) -> Option<MappedModel> {
     let family = Family::of(key)?;
     let chosen = if vendors.is_empty() { rows } else { vendors };
-    let window = |row: &Row<'_>| {
-        row.1
-            .get("max_input_tokens")?
-            .as_u64()
-            .filter(|window| *window > 0)
-    };
+    let window =
+        |row: &Row<'_>| row.1.get("max_input_tokens")?.as_u64().filter(|window| *window > 0);
     let window = if vendors.is_empty() {
         most_common(chosen.iter().filter_map(window))
     } else {
         chosen.iter().chain(rows).find_map(window)
     };
-    let mut prices: Vec<_> = chosen
-        .iter()
-        .filter_map(|row| Some((price(family, row.1)?, row.1)))
-        .collect();
+    let mut prices: Vec<_> =
+        chosen.iter().filter_map(|row| Some((price(family, row.1)?, row.1))).collect();
     if vendors.is_empty() {
         prices.sort_by(|(a, _), (b, _)| {
             (a.input, a.output)
@@ -122,27 +105,14 @@ fn mapped(key: &str, rows: &[Row<'_>], vendors: &[Row<'_>]) -> Option<MappedMode
         prices.drain(..prices.len().saturating_sub(1) / 2);
         prices.retain(|_| !family.closed);
     }
-    let name = chosen
-        .iter()
-        .chain(rows)
-        .find(|row| model_key(row.0) == key)?
-        .0;
+    let name = chosen.iter().chain(rows).find(|row| model_key(row.0) == key)?.0;
     let prices = prices.into_iter().take(1).flat_map(|(price, row)| {
         let reduced = reduced(&price, row);
         std::iter::once(price).chain(reduced)
     });
     let name = bare_model_name(name);
-    let prices = prices
-        .map(|price| Price {
-            name: name.clone(),
-            ..price
-        })
-        .collect();
-    Some(MappedModel {
-        name,
-        window,
-        prices,
-    })
+    let prices = prices.map(|price| Price { name: name.clone(), ..price }).collect();
+    Some(MappedModel { name, window, prices })
 }
 
 /// Returns the most common value, the larger one of equally common ones.
@@ -151,10 +121,7 @@ fn most_common(values: impl Iterator<Item = u64>) -> Option<u64> {
     for value in values {
         *counts.entry(value).or_default() += 1;
     }
-    counts
-        .into_iter()
-        .max_by_key(|(value, n)| (*n, *value))
-        .map(|(value, _)| value)
+    counts.into_iter().max_by_key(|(value, n)| (*n, *value)).map(|(value, _)| value)
 }
 
 /// Returns the price of a row; `None` if it has none. A price of zero is a free host's, or unknown.
@@ -162,11 +129,7 @@ fn price(family: &Family, row: &Map<String, Value>) -> Option<Price> {
     let tiers = row.get("tiered_pricing").and_then(Value::as_array);
     let first = tiers.and_then(|tiers| tiers.first()?.as_object());
     let rate = |field: &str| {
-        million(
-            first
-                .and_then(|tier| million_of(tier, field))
-                .or_else(|| million_of(row, field)),
-        )
+        million(first.and_then(|tier| million_of(tier, field)).or_else(|| million_of(row, field)))
     };
     let input = rate("input_cost_per_token").filter(|rate| rate.0 > 0.0)?;
     let output = rate("output_cost_per_token")?;
@@ -187,9 +150,7 @@ fn price(family: &Family, row: &Map<String, Value>) -> Option<Price> {
         long: long_prompts(row, input, output),
         since: None,
         hours: None,
-        source: text_of(row, "source")
-            .unwrap_or("litellm's price map")
-            .to_owned(),
+        source: text_of(row, "source").unwrap_or("litellm's price map").to_owned(),
         read: no_date(),
         verified: false,
         note: None,
@@ -199,20 +160,14 @@ fn price(family: &Family, row: &Map<String, Value>) -> Option<Price> {
 /// Returns the factors of long prompts, from the shortest.
 fn long_prompts(row: &Map<String, Value>, input: Rate, output: Rate) -> Vec<Long> {
     let above = |field: &str| {
-        let middle = field
-            .strip_prefix("input_cost_per_token_above_")?
-            .strip_suffix("k_tokens")?;
+        let middle = field.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
         Some(middle.parse::<u64>().ok()? * 1_000)
     };
     let factors = |row: &Map<String, Value>, above: u64, sent: &str, answer: &str| {
         let sent = million(million_of(row, sent))?;
         let answer = million(million_of(row, answer)).unwrap_or(output);
         let factor = |rate: Rate, base: Rate| if base.0 > 0.0 { rate.0 / base.0 } else { 1.0 };
-        Some(Long {
-            above,
-            input: factor(sent, input),
-            output: factor(answer, output),
-        })
+        Some(Long { above, input: factor(sent, input), output: factor(answer, output) })
     };
     let mut found: Vec<Long> = match row.get("tiered_pricing").and_then(Value::as_array) {
         Some(tiers) => tiers
@@ -221,23 +176,13 @@ fn long_prompts(row: &Map<String, Value>, input: Rate, output: Rate) -> Vec<Long
             .filter_map(|tier| {
                 let tier = tier.as_object()?;
                 let begin = tier.get("range")?.get(0)?.as_f64()?;
-                factors(
-                    tier,
-                    begin as u64,
-                    "input_cost_per_token",
-                    "output_cost_per_token",
-                )
+                factors(tier, begin as u64, "input_cost_per_token", "output_cost_per_token")
             })
             .collect(),
         None => row
             .keys()
             .filter_map(|field| {
-                factors(
-                    row,
-                    above(field)?,
-                    field,
-                    &field.replacen("input", "output", 1),
-                )
+                factors(row, above(field)?, field, &field.replacen("input", "output", 1))
             })
             .collect(),
     };
@@ -294,11 +239,7 @@ mod tests {
         let found: Vec<_> = models
             .iter()
             .map(|model| {
-                (
-                    &*model.name,
-                    model.window,
-                    model.prices.first().map(|price| price.input.0),
-                )
+                (&*model.name, model.window, model.prices.first().map(|price| price.input.0))
             })
             .collect();
         let expected = [
@@ -307,9 +248,7 @@ mod tests {
             ("qwen9-8b", Some(80), Some(0.2)),
         ];
         assert_eq!(found, expected);
-        let [_, reduced] = &*models[0].prices else {
-            panic!("{models:?}")
-        };
+        let [_, reduced] = &*models[0].prices else { panic!("{models:?}") };
         assert!(
             reduced.input == Rate(1.0) && reduced.output == Rate(4.0) && reduced.hours.is_some()
         );

@@ -37,13 +37,10 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
 impl Family {
     /// Returns the family of a model by its key.
     pub(super) fn of(key: &str) -> Option<&'static Self> {
-        let words = FAMILIES
-            .iter()
-            .flat_map(|family| family.words.iter().map(move |word| (word, family)));
+        let words =
+            FAMILIES.iter().flat_map(|family| family.words.iter().map(move |word| (word, family)));
         let matching = words.filter(|(word, _)| begins_with_key(key, word));
-        matching
-            .max_by_key(|(word, _)| word.len())
-            .map(|(_, family)| family)
+        matching.max_by_key(|(word, _)| word.len()).map(|(_, family)| family)
     }
 
     /// Returns the name of the caching rule.

@@ -133,9 +133,5 @@ pub fn default_output_reserve() -> Tokens {
 
 /// Returns the names of all presets as a list for a sentence.
 pub fn names() -> String {
-    PRESETS
-        .iter()
-        .map(|p| p.name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
 }

@@ -14,9 +14,8 @@ use std::sync::{LazyLock, OnceLock};
 pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
 
 /// Common window sizes, for models of unknown vendors whose recorded usage shows a larger window.
-const USUAL_WINDOWS: [u64; 10] = [
-    8_192, 32_768, 128_000, 200_000, 272_000, 400_000, 500_000, 1_000_000, 2_000_000, 10_000_000,
-];
+const USUAL_WINDOWS: [u64; 10] =
+    [8_192, 32_768, 128_000, 200_000, 272_000, 400_000, 500_000, 1_000_000, 2_000_000, 10_000_000];
 
 /// Context windows of models.
 #[derive(Clone, Debug, Default)]
@@ -33,11 +32,7 @@ struct Row {
 
 impl Row {
     fn listed(&'static self, is_assumed: bool) -> Listed {
-        Listed {
-            name: &self.name,
-            window: self.window,
-            is_assumed,
-        }
+        Listed { name: &self.name, window: self.window, is_assumed }
     }
 }
 
@@ -75,9 +70,7 @@ impl Models {
         }
         let windows: Vec<(String, u64)> = if cost_map::is_map(text) {
             let map = cost_map::parse(text).map_err(ModelsError)?;
-            map.into_iter()
-                .filter_map(|model| Some((model.name, model.window?)))
-                .collect()
+            map.into_iter().filter_map(|model| Some((model.name, model.window?))).collect()
         } else {
             let table: Table =
                 toml::from_str(text).map_err(|error| ModelsError(error.to_string()))?;
@@ -87,17 +80,14 @@ impl Models {
             let window = Tokens(window);
             (model_key(&name), Row { name, window })
         };
-        if let Some((name, _)) = windows
-            .iter()
-            .find(|(name, window)| *window == 0 || model_key(name).is_empty())
+        if let Some((name, _)) =
+            windows.iter().find(|(name, window)| *window == 0 || model_key(name).is_empty())
         {
             return Err(ModelsError(format!(
                 "{name:?}: a model needs a name and a window above 0"
             )));
         }
-        Ok(Self {
-            rows: windows.into_iter().map(row).collect(),
-        })
+        Ok(Self { rows: windows.into_iter().map(row).collect() })
     }
 
     /// Returns the table that comes with the program.
@@ -133,8 +123,7 @@ impl Models {
             is_word.then_some(rest)
         });
         // The family alone is no model.
-        keys.filter(|key| key.contains('-'))
-            .find_map(|key| self.rows.get(key))
+        keys.filter(|key| key.contains('-')).find_map(|key| self.rows.get(key))
     }
 
     /// Returns the newest model of the same family, preferably with the same words in its name.
@@ -146,11 +135,7 @@ impl Models {
         });
         let rank = |other: &str| {
             let other = Traits::of(other);
-            let shared = other
-                .words
-                .iter()
-                .filter(|word| own.words.contains(word))
-                .count();
+            let shared = other.words.iter().filter(|word| own.words.contains(word)).count();
             let others = other.words.len() - shared;
             (shared, other.version, std::cmp::Reverse(others))
         };
@@ -168,11 +153,7 @@ struct Traits<'a> {
 impl<'a> Traits<'a> {
     fn of(key: &'a str) -> Self {
         let (mut words, mut version) = (Vec::new(), Vec::new());
-        let mut parts = model_keys(key)
-            .last()
-            .unwrap_or_default()
-            .split('-')
-            .peekable();
+        let mut parts = model_keys(key).last().unwrap_or_default().split('-').peekable();
         while let Some(part) = parts.next() {
             match part.parse::<u32>() {
                 // 27 b, a 3 b: sizes.
@@ -203,9 +184,7 @@ pub fn lookup(name: &str) -> Option<Listed> {
     if let Some(row) = table.exact(&key) {
         return Some(row.listed(false));
     }
-    let row = table
-        .without_words(&key)
-        .or_else(|| table.newest_of_family(&key))?;
+    let row = table.without_words(&key).or_else(|| table.newest_of_family(&key))?;
     Some(row.listed(true))
 }
 
@@ -231,9 +210,8 @@ pub fn window_plan(session: &Session, requested: Option<Tokens>) -> WindowPlan {
         return WindowPlan::constant(window, n_calls, WindowSource::User);
     }
     let mut warnings = Vec::new();
-    let by_model: Vec<_> = (0..session.models.len())
-        .map(|m| model_window(session, m, &mut warnings))
-        .collect();
+    let by_model: Vec<_> =
+        (0..session.models.len()).map(|m| model_window(session, m, &mut warnings)).collect();
     let mut source = WindowSource::Assumed;
     let mut last = by_model.iter().flatten().next().map(|found| found.0);
     let mut is_assumed = false;
@@ -352,10 +330,7 @@ mod tests {
             bytes: Vec::new().into(),
         });
         for (idx, input) in inputs.iter().enumerate() {
-            let usage = Some(Usage {
-                input: Tokens(*input),
-                ..Usage::default()
-            });
+            let usage = Some(Usage { input: Tokens(*input), ..Usage::default() });
             builder.call(CallDraft {
                 model: Some(model.to_owned()),
                 usage,
@@ -371,11 +346,9 @@ mod tests {
 
     #[test]
     fn a_context_above_the_listed_window_raises_it_to_a_size_that_the_vendor_offers() {
-        for model in [
-            "claude-opus-4-6",
-            "anthropic/claude-sonnet-4.6",
-            "claude-sonnet-4-5-20250929",
-        ] {
+        for model in
+            ["claude-opus-4-6", "anthropic/claude-sonnet-4.6", "claude-sonnet-4-5-20250929"]
+        {
             assert_eq!(last_window(model, &[3, 150_000], None), (200_000, 0));
             for input in [200_001, 272_000, 360_421, 450_000, 998_000] {
                 let found = last_window(model, &[input, 1_000], None);
@@ -387,10 +360,7 @@ mod tests {
         assert_eq!(last_window("gpt-4o", &[150_000], None), (200_000, 1));
         // The vendor is unknown, or none of its windows is large enough.
         assert_eq!(last_window("my-own-model", &[250_000], None), (272_000, 1));
-        assert_eq!(
-            last_window("claude-opus-4-6", &[1_500_000], None),
-            (2_000_000, 1)
-        );
+        assert_eq!(last_window("claude-opus-4-6", &[1_500_000], None), (2_000_000, 1));
     }
 
     #[test]
@@ -402,11 +372,8 @@ mod tests {
 
     #[test]
     fn names_are_found_through_vendor_and_routing_parts() {
-        let window = |name| {
-            lookup(name)
-                .filter(|found| !found.is_assumed)
-                .map(|found| found.window.0)
-        };
+        let window =
+            |name| lookup(name).filter(|found| !found.is_assumed).map(|found| found.window.0);
         assert_eq!(window("claude-opus-4-5-20251101"), Some(200_000));
         assert_eq!(window("openrouter/openai/GPT-4o-2024-08-06"), Some(128_000));
         assert_eq!(window("gpt-6-sol"), Some(922_000));
@@ -438,12 +405,7 @@ mod tests {
         assert_eq!(window("gpt-4-o"), Some(Tokens(5_000)));
         assert_eq!(window("ours"), Some(Tokens(7_000)));
         assert_eq!(window("gpt-5"), Some(Tokens(272_000)));
-        for wrong in [
-            "[models]\n\"a\" = 0",
-            "[models]\n\"\" = 5",
-            "[model]",
-            "{\"a\": 1",
-        ] {
+        for wrong in ["[models]\n\"a\" = 0", "[models]\n\"\" = 5", "[model]", "{\"a\": 1"] {
             assert!(with(wrong).is_err(), "{wrong}");
         }
     }

@@ -59,9 +59,7 @@ pub fn own_name(label: &str) -> Result<String, String> {
         return Err("a name must contain letters or digits (a to z, 0 to 9)".to_owned());
     }
     if label.chars().count() > MAX_NAME_LEN {
-        return Err(format!(
-            "a name must have at most {MAX_NAME_LEN} characters"
-        ));
+        return Err(format!("a name must have at most {MAX_NAME_LEN} characters"));
     }
     if TAKEN.contains(&name) || PRESETS.iter().any(|preset| preset.name == name) {
         return Err(format!("{name} is already a preset; choose another name"));
@@ -72,9 +70,7 @@ pub fn own_name(label: &str) -> Result<String, String> {
 /// Changes the defaults of a preset's knobs.
 pub(super) fn change_values(preset: &mut Table, values: &KnobValues) {
     // Older files name the table `knobs`.
-    let key = ["settings", "knobs"]
-        .into_iter()
-        .find(|key| preset.contains_key(*key));
+    let key = ["settings", "knobs"].into_iter().find(|key| preset.contains_key(*key));
     let knobs = key.and_then(|key| preset.get_mut(key)?.as_table_mut());
     for (name, knob) in knobs.into_iter().flatten() {
         if let (Some(value), Some(knob)) = (values.get(name), knob.as_table_mut()) {

@@ -32,9 +32,7 @@ impl TryFrom<String> for Span {
             let minutes = hour.checked_mul(60)?.checked_add(minute)?;
             (minute < 60 && minutes <= MINUTES_PER_DAY).then_some(minutes)
         };
-        let ends = text
-            .split_once('-')
-            .and_then(|(from, to)| minutes(from).zip(minutes(to)));
+        let ends = text.split_once('-').and_then(|(from, to)| minutes(from).zip(minutes(to)));
         let (from, to) =
             ends.ok_or_else(|| format!("{text:?} is not a span such as 04:00-06:00"))?;
         Ok(Self(from, if to == 0 { MINUTES_PER_DAY } else { to }))
@@ -104,13 +102,7 @@ mod tests {
         };
         // 2026-09-15 is a Tuesday, 2026-09-19 a Saturday.
         assert_eq!(
-            [
-                at(15, 0, 59),
-                at(15, 1, 0),
-                at(15, 9, 59),
-                at(15, 10, 0),
-                at(15, 23, 59)
-            ],
+            [at(15, 0, 59), at(15, 1, 0), at(15, 9, 59), at(15, 10, 0), at(15, 23, 59)],
             [true, false, false, true, true]
         );
         assert!(!at(19, 12, 0) && at(19, 0, 10) && !at(19, 0, 15));

@@ -130,11 +130,7 @@ pub struct PricesError(String);
 
 /// Returns a date that stands for a missing one.
 pub(super) fn no_date() -> Datetime {
-    Datetime {
-        date: None,
-        time: None,
-        offset: None,
-    }
+    Datetime { date: None, time: None, offset: None }
 }
 
 static BUNDLED: LazyLock<Prices> = LazyLock::new(|| {
@@ -171,10 +167,8 @@ impl Prices {
             let map = cost_map::parse(text).map_err(PricesError)?;
             let rows = map.into_iter().flat_map(|model| model.prices).collect();
             // A map has no dates of its own.
-            toml::from_str::<Self>(&format!("read = {day}")).map(|empty| Self {
-                price: rows,
-                ..empty
-            })
+            toml::from_str::<Self>(&format!("read = {day}"))
+                .map(|empty| Self { price: rows, ..empty })
         } else {
             toml::from_str(text)
         }
@@ -198,10 +192,7 @@ impl Prices {
     fn indexed(mut self) -> Self {
         self.by_model.clear();
         for (idx, row) in self.price.iter().enumerate() {
-            self.by_model
-                .entry(model_key(&row.name))
-                .or_default()
-                .push(idx);
+            self.by_model.entry(model_key(&row.name)).or_default().push(idx);
         }
         self
     }
@@ -221,10 +212,8 @@ impl Prices {
     pub fn with(self, text: &str, day: &str) -> Result<Self, PricesError> {
         let own = Self::parse(text, day)?.indexed();
         let mut all = self;
-        all.price
-            .retain(|row| !own.by_model.contains_key(&model_key(&row.name)));
-        all.caching
-            .retain(|rule| !own.caching.iter().any(|mine| mine.name == rule.name));
+        all.price.retain(|row| !own.by_model.contains_key(&model_key(&row.name)));
+        all.caching.retain(|rule| !own.caching.iter().any(|mine| mine.name == rule.name));
         all.price.splice(0..0, own.price);
         all.caching.splice(0..0, own.caching);
         all.check()?;
@@ -250,10 +239,7 @@ impl Prices {
             }
         }
         match self.caching.iter().find(|rule| rule.step == 0) {
-            Some(rule) => Err(PricesError(format!(
-                "{}: step must be 1 or more",
-                rule.name
-            ))),
+            Some(rule) => Err(PricesError(format!("{}: step must be 1 or more", rule.name))),
             None => Ok(()),
         }
     }
@@ -296,11 +282,7 @@ impl Prices {
         let rows = model_keys(&key).find_map(|key| self.by_model.get(key))?;
         let rows: Vec<_> = rows.iter().map(|idx| &self.price[*idx]).collect();
         let begun = |row: &&Price| at.is_none_or(|at| row.begins() <= at);
-        let begins = rows
-            .iter()
-            .filter(|row| begun(row))
-            .map(|row| row.begins())
-            .max();
+        let begins = rows.iter().filter(|row| begun(row)).map(|row| row.begins()).max();
         let begins = begins.or_else(|| rows.iter().map(|row| row.begins()).min())?;
         let valid = || rows.iter().filter(|row| row.begins() == begins);
         let in_hours = |row: &&&Price| at.is_some_and(|at| row.is_reduced_at(at));
@@ -316,9 +298,7 @@ impl Price {
     /// Returns the start of validity; the smallest time if it is unlimited.
     fn begins(&self) -> Millis {
         let date = self.since.and_then(|since| since.date);
-        date.map_or(Millis(i64::MIN), |date| {
-            midnight(date.year, date.month, date.day)
-        })
+        date.map_or(Millis(i64::MIN), |date| midnight(date.year, date.month, date.day))
     }
 
     /// Returns true if the row has hours and one of them contains the time.
@@ -357,10 +337,7 @@ mod tests {
             let source = &row.source;
             let is_sourced = source.starts_with("https://") || source.starts_with("litellm ");
             assert!(is_sourced && row.read.date.is_some(), "{row:?}");
-            assert!(
-                row.cache_read <= row.input && row.input > Rate(0.0),
-                "{row:?}"
-            );
+            assert!(row.cache_read <= row.input && row.input > Rate(0.0), "{row:?}");
         }
         for rule in &prices.caching {
             assert!(rule.source.starts_with("https://"), "{rule:?}");
@@ -370,10 +347,7 @@ mod tests {
     #[test]
     fn a_date_after_a_name_is_ignored_and_a_version_is_not() {
         assert_eq!(input("claude-opus-4-5-20251101", None), Some(5.0));
-        assert_eq!(
-            input("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
-            Some(3.0)
-        );
+        assert_eq!(input("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None), Some(3.0));
         assert_eq!(input("anthropic/claude-opus-4.1", None), Some(15.0));
         assert_eq!(input("claude-opus-4-7[1m]", None), Some(5.0));
         assert_eq!(input("claude-opus-4-20250514", None), Some(15.0));
@@ -394,12 +368,7 @@ mod tests {
     #[test]
     fn a_call_has_the_price_of_its_day() {
         let sol = |year, month, day| input("gpt-5.6-sol", Some(midnight(year, month, day)));
-        let days = [
-            sol(2026, 7, 1),
-            sol(2026, 8, 20),
-            sol(2026, 8, 21),
-            sol(2026, 11, 1),
-        ];
+        let days = [sol(2026, 7, 1), sol(2026, 8, 20), sol(2026, 8, 21), sol(2026, 11, 1)];
         assert_eq!(days, [Some(5.0), Some(5.0), Some(4.0), Some(4.0)]);
         assert_eq!(input("gpt-5.6-sol", None), Some(4.0));
         assert_eq!(midnight(1970, 1, 1), Millis(0));
@@ -417,17 +386,12 @@ mod tests {
         let found = [at(15, 2), at(15, 5), at(15, 7), at(15, 12), at(19, 2)];
         assert_eq!(found, [1.32, 0.66, 1.32, 0.66, 0.66].map(Some));
         let before = input("deepseek-v4-pro", Some(midnight(2026, 8, 1)));
-        assert_eq!(
-            (before, input("deepseek-v4-pro", None)),
-            (Some(0.435), Some(1.32))
-        );
+        assert_eq!((before, input("deepseek-v4-pro", None)), (Some(0.435), Some(1.32)));
     }
 
     #[test]
     fn prices_may_rise_with_the_length_of_the_prompt_in_several_steps() {
-        let price = Prices::bundled()
-            .lookup("qwen3-coder-plus", None)
-            .expect("a price");
+        let price = Prices::bundled().lookup("qwen3-coder-plus", None).expect("a price");
         let factors = [10_000, 32_001, 128_001, 256_001].map(|n| price.factors(Tokens(n)).0);
         assert_eq!(factors, [1.0, 1.8, 3.0, 6.0]);
     }

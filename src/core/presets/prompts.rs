@@ -10,10 +10,8 @@ pub struct Prompt {
 }
 
 /// Every bundled prompt.
-pub static PROMPTS: &[Prompt] = &[Prompt {
-    name: "summarize",
-    text: include_str!("../../../assets/prompts/summarize.md"),
-}];
+pub static PROMPTS: &[Prompt] =
+    &[Prompt { name: "summarize", text: include_str!("../../../assets/prompts/summarize.md") }];
 
 /// Returns the text of a prompt; `None` if it does not exist.
 pub fn prompt(name: &str) -> Option<&'static str> {

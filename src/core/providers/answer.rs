@@ -132,17 +132,9 @@ impl Draft {
 
     /// Sets the reason for the end, as named by any API. A refusal is not overwritten.
     pub(super) fn stopped(&mut self, word: &str) {
-        const FAILED: [&str; 5] = [
-            "error",
-            "failed",
-            "cancelled",
-            "network_error",
-            "insufficient_system_resource",
-        ];
-        if FAILED
-            .iter()
-            .any(|failed| word.eq_ignore_ascii_case(failed))
-        {
+        const FAILED: [&str; 5] =
+            ["error", "failed", "cancelled", "network_error", "insufficient_system_resource"];
+        if FAILED.iter().any(|failed| word.eq_ignore_ascii_case(failed)) {
             let message = format!("the answer ended with the reason “{word}”");
             self.error = Some(serde_json::Value::String(message));
         } else if self.stop != Some(Stop::Refused) {

@@ -18,10 +18,7 @@ pub(super) const API: Api = Api {
     version: "/v1",
     path: "/messages",
     key_variable: "ANTHROPIC_API_KEY",
-    key_header: KeyHeader {
-        name: "x-api-key",
-        prefix: "",
-    },
+    key_header: KeyHeader { name: "x-api-key", prefix: "" },
     headers: &[("anthropic-version", "2023-06-01")],
     marks_prefix: true,
     describes_models: true,
@@ -33,15 +30,8 @@ pub(super) const API: Api = Api {
 fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
     let messages = role_messages(&prompt.messages);
     // Later system messages keep their position, since the last one is often the question.
-    let n_system = messages
-        .iter()
-        .take_while(|message| message.role == Role::System)
-        .count();
-    let n_system = if n_system == messages.len() {
-        0
-    } else {
-        n_system
-    };
+    let n_system = messages.iter().take_while(|message| message.role == Role::System).count();
+    let n_system = if n_system == messages.len() { 0 } else { n_system };
     let (system, rest) = messages.split_at(n_system);
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -70,9 +60,7 @@ fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
 }
 
 fn definitions(tools: Vec<Tool<'_>>) -> Value {
-    let tools = tools
-        .into_iter()
-        .map(|tool| Value::Object(tool.write("input_schema")));
+    let tools = tools.into_iter().map(|tool| Value::Object(tool.write("input_schema")));
     tools.collect()
 }
 
@@ -92,11 +80,7 @@ fn tools_called(messages: &[RoleMessage]) -> Option<Vec<Tool<'_>>> {
 fn turns(conversation: &[RoleMessage]) -> Value {
     let mut turns: Vec<(&str, Vec<&Item>)> = Vec::new();
     for RoleMessage { role, items } in conversation {
-        let role = if *role == Role::Assistant {
-            "assistant"
-        } else {
-            "user"
-        };
+        let role = if *role == Role::Assistant { "assistant" } else { "user" };
         match turns.last_mut() {
             Some((last, all)) if *last == role => all.extend(items),
             _ => turns.push((role, items.iter().collect())),
@@ -129,17 +113,11 @@ fn block(item: &Item, role: &str) -> Value {
         // Only user messages may contain images.
         Item::Image(_) if role == "assistant" => json!({"type": "text", "text": "[image]"}),
         Item::Image(url) => json!({"type": "image", "source": source(url)}),
-        Item::Call {
-            id,
-            tool,
-            arguments,
-        } => json!({"type": "tool_use", "id": call_id(id), "name": tool,
-            "input": arguments_object(arguments)}),
-        Item::Result {
-            call,
-            items,
-            is_error,
-        } => result(call, items, *is_error),
+        Item::Call { id, tool, arguments } => {
+            json!({"type": "tool_use", "id": call_id(id), "name": tool,
+            "input": arguments_object(arguments)})
+        }
+        Item::Result { call, items, is_error } => result(call, items, *is_error),
     }
 }
 
@@ -157,16 +135,12 @@ fn result(call: &str, items: &[Item], is_error: bool) -> Value {
 /// Replaces the characters of an id that this API does not accept.
 fn call_id(id: &str) -> String {
     let is_accepted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    id.chars()
-        .map(|c| if is_accepted(c) { c } else { '_' })
-        .collect()
+    id.chars().map(|c| if is_accepted(c) { c } else { '_' }).collect()
 }
 
 /// Writes the source of an image: inline bytes or a URL.
 fn source(url: &str) -> Value {
-    let inline = url
-        .strip_prefix("data:")
-        .and_then(|data| data.split_once(";base64,"));
+    let inline = url.strip_prefix("data:").and_then(|data| data.split_once(";base64,"));
     match inline {
         Some((media, data)) => json!({"type": "base64", "media_type": media, "data": data}),
         None => json!({"type": "url", "url": url}),
@@ -191,9 +165,7 @@ fn read_event(draft: &mut Draft, event: &Value) {
             draft.add_call(index, None, arguments);
         }
         Some("content_block_delta") if text(&event["delta"], "type") == Some("text_delta") => {
-            draft
-                .text
-                .push_str(text(&event["delta"], "text").unwrap_or_default());
+            draft.text.push_str(text(&event["delta"], "text").unwrap_or_default());
         }
         Some("message_delta") => {
             take_usage(draft, &event["usage"]);
@@ -249,9 +221,7 @@ fn take_usage(draft: &mut Draft, usage: &Value) {
     counts.cache_read = count("cache_read_input_tokens").or(counts.cache_read);
     counts.cache_write = count("cache_creation_input_tokens").or(counts.cache_write);
     if let Some(fresh) = count("input_tokens") {
-        let cached = [counts.cache_read, counts.cache_write]
-            .into_iter()
-            .flatten();
+        let cached = [counts.cache_read, counts.cache_write].into_iter().flatten();
         counts.input = Some(cached.fold(fresh, u64::saturating_add));
     }
     counts.output = count("output_tokens").or(counts.output);

@@ -27,17 +27,9 @@ pub(super) enum Item {
     /// The URL of an image, often with its bytes (`data:`).
     Image(String),
     /// A tool call.
-    Call {
-        id: String,
-        tool: String,
-        arguments: Value,
-    },
+    Call { id: String, tool: String, arguments: Value },
     /// The result of a call.
-    Result {
-        call: String,
-        items: Vec<Self>,
-        is_error: bool,
-    },
+    Result { call: String, items: Vec<Self>, is_error: bool },
 }
 
 impl Item {
@@ -62,12 +54,8 @@ pub(super) fn text_of(items: &[Item]) -> String {
 /// Converts messages and leaves empty ones out.
 pub(super) fn role_messages(messages: &[ChatMessage]) -> Vec<RoleMessage> {
     let mut ids = Ids::default();
-    let messages = messages
-        .iter()
-        .map(|message| role_message(message, &mut ids));
-    messages
-        .filter(|message| !message.items.is_empty())
-        .collect()
+    let messages = messages.iter().map(|message| role_message(message, &mut ids));
+    messages.filter(|message| !message.items.is_empty()).collect()
 }
 
 /// Assigns ids to calls and results without one, which are then matched in order.
@@ -155,11 +143,7 @@ fn item_of(block: &BlockBody, ids: &mut Ids) -> Option<Item> {
             tool: name.to_string(),
             arguments: input.clone(),
         }),
-        BlockBody::ToolResult {
-            id,
-            content,
-            is_error,
-        } => Some(Item::Result {
+        BlockBody::ToolResult { id, content, is_error } => Some(Item::Result {
             call: ids.of_result(Some(id)),
             items: items_of(content, ids),
             is_error: is_error.unwrap_or(false),
@@ -176,13 +160,9 @@ fn image(block: &Value) -> Item {
         let media = source["media_type"].as_str().unwrap_or("image/png");
         format!("data:{media};base64,{bytes}")
     });
-    let address = [
-        &block["image_url"]["url"],
-        &block["image_url"],
-        &source["url"],
-    ]
-    .into_iter()
-    .find_map(Value::as_str);
+    let address = [&block["image_url"]["url"], &block["image_url"], &source["url"]]
+        .into_iter()
+        .find_map(Value::as_str);
     match inline.or_else(|| address.map(str::to_owned)) {
         Some(address) => Item::Image(address),
         None => Item::Text("[image]".to_owned()),

@@ -60,12 +60,7 @@ impl Endpoint {
         } else {
             LimitField::MaxTokens
         };
-        Ok(Self {
-            api,
-            model: model.to_owned(),
-            limit_field,
-            address,
-        })
+        Ok(Self { api, model: model.to_owned(), limit_field, address })
     }
 
     /// Returns the body of a request: streamed, with an explicit limit, and without `null`.
@@ -136,9 +131,7 @@ impl Address {
             .ok_or_else(|| format!("{shown}: an address must begin with https:// or http://"))?;
         let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '\\';
         if rest.contains(is_odd) {
-            return Err(format!(
-                "{shown}: an address must not contain spaces or backslashes"
-            ));
+            return Err(format!("{shown}: an address must not contain spaces or backslashes"));
         }
         let rest = rest.split('#').next().unwrap_or(rest);
         let (rest, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
@@ -149,9 +142,7 @@ impl Address {
             ));
         }
         if !is_authority(authority) {
-            return Err(format!(
-                "{shown}: the host is missing or contains invalid characters"
-            ));
+            return Err(format!("{shown}: the host is missing or contains invalid characters"));
         }
         Ok(Self {
             is_encrypted,
@@ -215,10 +206,7 @@ fn prefix(api: &Api, path: &str) -> Result<String, String> {
         return Ok(prefix.to_owned());
     }
     if let Some(other) = APIS.iter().find(|other| path.ends_with(other.path)) {
-        return Err(format!(
-            "this is an address of {}, not of {}",
-            other.label, api.label
-        ));
+        return Err(format!("this is an address of {}, not of {}", other.label, api.label));
     }
     let is_version = |segment: &str| {
         let mut chars = segment.chars();
@@ -263,10 +251,7 @@ mod tests {
         }
         let pairs = [
             ("", "https://api.openai.com/v1/chat/completions"),
-            (
-                "https://openrouter.ai/api",
-                "https://openrouter.ai/api/v1/chat/completions",
-            ),
+            ("https://openrouter.ai/api", "https://openrouter.ai/api/v1/chat/completions"),
             (
                 "https://generativelanguage.googleapis.com/v1beta/openai/",
                 "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
@@ -281,16 +266,10 @@ mod tests {
             assert_eq!(url(&openai_chat::API, base), whole);
         }
         assert_eq!(
-            url(
-                &anthropic_messages::API,
-                "https://api.deepseek.com/anthropic"
-            ),
+            url(&anthropic_messages::API, "https://api.deepseek.com/anthropic"),
             "https://api.deepseek.com/anthropic/v1/messages"
         );
-        assert_eq!(
-            url(&openai_responses::API, ""),
-            "https://api.openai.com/v1/responses"
-        );
+        assert_eq!(url(&openai_responses::API, ""), "https://api.openai.com/v1/responses");
     }
 
     #[test]
@@ -299,10 +278,7 @@ mod tests {
             ("localhost:11434", "must begin with"),
             ("file:///etc/passwd", "must begin with"),
             ("https://user:secret@api.openai.com", "key separately"),
-            (
-                "https://api.openai.com:secret@evil.com/v1",
-                "key separately",
-            ),
+            ("https://api.openai.com:secret@evil.com/v1", "key separately"),
             ("https://good.com\\@evil.com", "backslashes"),
             ("https://good.com /v1", "spaces"),
             ("https://", "host"),
@@ -314,10 +290,7 @@ mod tests {
             ("https://api.anthropic.com/v1/messages", "Anthropic"),
         ] {
             let error = url(&openai_chat::API, base);
-            assert!(
-                error.contains(word) && !error.contains("secret"),
-                "{base}: {error}"
-            );
+            assert!(error.contains(word) && !error.contains("secret"), "{base}: {error}");
         }
         assert!(Endpoint::new(&openai_chat::API, "", " ").is_err());
     }

@@ -14,8 +14,5 @@ pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 
 /// Returns the items of a list member of an object; empty if there is no such list.
 pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], |list| list)
+    value.get(key).and_then(Value::as_array).map_or(&[], |list| list)
 }

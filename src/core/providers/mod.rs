@@ -30,11 +30,7 @@ pub use refusal::{Refusal, RefusalKind};
 pub use window::{WindowQuery, context_length, window_queries};
 
 /// Supported APIs, the default first.
-pub const APIS: [&Api; 3] = [
-    &openai_chat::API,
-    &openai_responses::API,
-    &anthropic_messages::API,
-];
+pub const APIS: [&Api; 3] = [&openai_chat::API, &openai_responses::API, &anthropic_messages::API];
 
 /// Returns the API of this name.
 pub fn api_by_name(name: &str) -> Option<&'static Api> {

@@ -18,10 +18,7 @@ pub(super) const API: Api = Api {
     version: "/v1",
     path: "/chat/completions",
     key_variable: "OPENAI_API_KEY",
-    key_header: KeyHeader {
-        name: "authorization",
-        prefix: "Bearer ",
-    },
+    key_header: KeyHeader { name: "authorization", prefix: "Bearer " },
     headers: &[],
     marks_prefix: false,
     describes_models: false,
@@ -123,11 +120,7 @@ fn assistant(items: &[Item]) -> Option<Value> {
     let calls: Vec<Value> = items
         .iter()
         .filter_map(|item| match item {
-            Item::Call {
-                id,
-                tool,
-                arguments,
-            } => Some(json!({"id": id, "type": "function",
+            Item::Call { id, tool, arguments } => Some(json!({"id": id, "type": "function",
                 "function": {"name": tool, "arguments": arguments_text(arguments)}})),
             _ => None,
         })
@@ -167,18 +160,12 @@ fn read_event(draft: &mut Draft, event: &Value) {
             Some(Value::String(text)) => draft.text.push_str(text),
             Some(Value::Array(pieces)) => {
                 // Some servers add reasoning as pieces of another type.
-                let texts = pieces
-                    .iter()
-                    .filter(|piece| text(piece, "type") == Some("text"));
-                draft
-                    .text
-                    .extend(texts.filter_map(|piece| text(piece, "text")));
+                let texts = pieces.iter().filter(|piece| text(piece, "type") == Some("text"));
+                draft.text.extend(texts.filter_map(|piece| text(piece, "text")));
             }
             _ => {}
         }
-        draft
-            .refusal
-            .push_str(text(message, "refusal").unwrap_or_default());
+        draft.refusal.push_str(text(message, "refusal").unwrap_or_default());
         for (nth, call) in list(message, "tool_calls").iter().enumerate() {
             let index = call["index"].as_u64().unwrap_or(nth as u64);
             let function = &call["function"];

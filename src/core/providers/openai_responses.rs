@@ -18,10 +18,7 @@ pub(super) const API: Api = Api {
     version: "/v1",
     path: "/responses",
     key_variable: "OPENAI_API_KEY",
-    key_header: KeyHeader {
-        name: "authorization",
-        prefix: "Bearer ",
-    },
+    key_header: KeyHeader { name: "authorization", prefix: "Bearer " },
     headers: &[],
     marks_prefix: false,
     describes_models: false,
@@ -34,13 +31,7 @@ fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     put("model", json!(model));
-    put(
-        "input",
-        role_messages(&prompt.messages)
-            .iter()
-            .flat_map(inputs)
-            .collect(),
-    );
+    put("input", role_messages(&prompt.messages).iter().flat_map(inputs).collect());
     put("max_output_tokens", prompt.limit());
     put("stream", json!(true));
     // By default, the provider stores the conversation.
@@ -68,17 +59,12 @@ fn write(model: &str, _limit_field: LimitField, prompt: &Prompt) -> Value {
 fn inputs(message: &RoleMessage) -> Vec<Value> {
     let mut inputs = Vec::new();
     let is_content = |item: &Item| matches!(item, Item::Text(_) | Item::Image(_));
-    for items in message
-        .items
-        .chunk_by(|a, b| is_content(a) && is_content(b))
-    {
+    for items in message.items.chunk_by(|a, b| is_content(a) && is_content(b)) {
         inputs.push(match &items[0] {
-            Item::Call {
-                id,
-                tool,
-                arguments,
-            } => json!({"type": "function_call", "call_id": id, "name": tool,
-                "arguments": arguments_text(arguments)}),
+            Item::Call { id, tool, arguments } => {
+                json!({"type": "function_call", "call_id": id, "name": tool,
+                "arguments": arguments_text(arguments)})
+            }
             Item::Result { call, items, .. } => {
                 json!({"type": "function_call_output", "call_id": call, "output": content(items)})
             }
@@ -110,14 +96,10 @@ fn content(items: &[Item]) -> Value {
 fn read_event(draft: &mut Draft, event: &Value) {
     match text(event, "type") {
         Some("response.output_text.delta") => {
-            draft
-                .text
-                .push_str(text(event, "delta").unwrap_or_default());
+            draft.text.push_str(text(event, "delta").unwrap_or_default());
         }
         Some("response.refusal.delta") => {
-            draft
-                .refusal
-                .push_str(text(event, "delta").unwrap_or_default());
+            draft.refusal.push_str(text(event, "delta").unwrap_or_default());
         }
         Some("response.output_item.added") => {
             let item = &event["item"];
@@ -186,8 +168,6 @@ fn take_output(draft: &mut Draft, output: &[Value]) {
         draft.text = texts.filter_map(|piece| text(piece, "text")).collect();
     }
     if draft.refusal.is_empty() {
-        draft.refusal = pieces()
-            .filter_map(|piece| text(piece, "refusal"))
-            .collect();
+        draft.refusal = pieces().filter_map(|piece| text(piece, "refusal")).collect();
     }
 }

@@ -77,10 +77,7 @@ mod tests {
     #[test]
     fn every_occurrence_of_a_key_is_hidden() {
         let key = Some("sk-secret");
-        assert_eq!(
-            hide("bad sk-secret, really xsk-secrets", key),
-            "bad [key], really x[key]s"
-        );
+        assert_eq!(hide("bad sk-secret, really xsk-secrets", key), "bad [key], really x[key]s");
         assert_eq!(hide(r#"{"a":"b\/c+d"}"#, Some("b/c+d")), r#"{"a":"[key]"}"#);
         assert_eq!(hide("a banana is a", Some("a")), "[key] banana is [key]");
         assert_eq!(hide("text", None), "text");

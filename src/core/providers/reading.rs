@@ -113,9 +113,7 @@ impl Reading {
             AnswerKind::Unknown(_) => {}
             AnswerKind::Whole(whole) => whole.extend_from_slice(bytes),
             AnswerKind::Page(page) => {
-                let room = (START_BYTES * 8)
-                    .saturating_sub(page.len())
-                    .min(bytes.len());
+                let room = (START_BYTES * 8).saturating_sub(page.len()).min(bytes.len());
                 page.extend_from_slice(&bytes[..room]);
             }
             AnswerKind::Events(sse) => {
@@ -127,10 +125,7 @@ impl Reading {
     }
 
     fn check_length(&self) -> Result<(), ReadError> {
-        let most = self
-            .max_tokens
-            .saturating_mul(BYTES_A_TOKEN)
-            .saturating_add(FREE_TEXT);
+        let most = self.max_tokens.saturating_mul(BYTES_A_TOKEN).saturating_add(FREE_TEXT);
         if self.draft.n_bytes() as u64 > most {
             return Err(ReadError::Endless(self.max_tokens));
         }
@@ -189,13 +184,8 @@ impl Reading {
     }
 
     fn finish_whole(&mut self, whole: &[u8]) -> Result<(), ReadError> {
-        let answer = parsed(&mut self.draft, whole).map_err(|error| {
-            if error.is_eof() {
-                ReadError::CutOff
-            } else {
-                self.malformed()
-            }
-        })?;
+        let answer = parsed(&mut self.draft, whole)
+            .map_err(|error| if error.is_eof() { ReadError::CutOff } else { self.malformed() })?;
         let is_answer = (self.api.read)(&mut self.draft, &answer);
         match self.draft.error.take() {
             Some(error) => Err(ReadError::Server(error)),
@@ -231,10 +221,7 @@ fn read_event(
         return Err(ReadError::Malformed(format!("an event contains “{start}”")));
     };
     (api.read_event)(draft, &event);
-    draft
-        .error
-        .take()
-        .map_or(Ok(()), |error| Err(ReadError::Server(error)))
+    draft.error.take().map_or(Ok(()), |error| Err(ReadError::Server(error)))
 }
 
 /// Parses JSON of a server, which may split a character between two events.
@@ -245,7 +232,5 @@ fn parsed(draft: &mut Draft, json: &[u8]) -> serde_json::Result<Value> {
 
 /// Skips a byte order mark and white space.
 fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes
-        .strip_prefix(MARK)
-        .map_or(bytes, <[u8]>::trim_ascii_start)
+    bytes.strip_prefix(MARK).map_or(bytes, <[u8]>::trim_ascii_start)
 }

@@ -66,9 +66,7 @@ impl Refusal {
     /// Creates a refusal from an error within an answer.
     pub fn in_answer(endpoint: &Endpoint, error: &Value, key: Option<&str>) -> Self {
         let message = message_of(error).unwrap_or_else(|| error.to_string());
-        let code = ["code", "status_code"]
-            .iter()
-            .find_map(|key| error.get(key)?.as_u64());
+        let code = ["code", "status_code"].iter().find_map(|key| error.get(key)?.as_u64());
         // Some providers have numeric codes of their own.
         let status = code.and_then(|code| u16::try_from(code).ok());
         let status = status.filter(|code| (400..600).contains(code));
@@ -109,10 +107,7 @@ impl Refusal {
 impl RefusalKind {
     /// Returns true if a retry of the same request may succeed.
     pub fn may_pass(self) -> bool {
-        matches!(
-            self,
-            Self::RateLimited | Self::Overloaded | Self::ServerError
-        )
+        matches!(self, Self::RateLimited | Self::Overloaded | Self::ServerError)
     }
 }
 
@@ -123,15 +118,8 @@ fn message_of(json: &Value) -> Option<String> {
     let error = member(json, "error").unwrap_or(json);
     // The upstream server's message is more specific than a router's.
     let upstream = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
-    let texts = [
-        error.as_str(),
-        text(error, "message"),
-        text(json, "message"),
-    ];
-    let message = texts
-        .into_iter()
-        .flatten()
-        .find(|text| !text.trim().is_empty());
+    let texts = [error.as_str(), text(error, "message"), text(json, "message")];
+    let message = texts.into_iter().flatten().find(|text| !text.trim().is_empty());
     match (message, upstream, member(json, "detail")) {
         (Some(message), Some(upstream), _) => Some(format!("{message}: {upstream}")),
         (Some(message), None, _) => Some(message.to_owned()),
@@ -141,9 +129,7 @@ fn message_of(json: &Value) -> Option<String> {
             let details = details.iter().filter_map(|detail| text(detail, "msg"));
             Some(details.collect::<Vec<_>>().join("; "))
         }
-        (None, None, _) => text(error, "type")
-            .or_else(|| text(error, "code"))
-            .map(str::to_owned),
+        (None, None, _) => text(error, "type").or_else(|| text(error, "code")).map(str::to_owned),
     }
 }
 
@@ -151,9 +137,7 @@ fn message_of(json: &Value) -> Option<String> {
 fn codes_of(json: &Value) -> String {
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
-    let codes = ["type", "code", "status"]
-        .iter()
-        .filter_map(|key| text(error, key));
+    let codes = ["type", "code", "status"].iter().filter_map(|key| text(error, key));
     codes.collect::<Vec<_>>().join(" ")
 }
 
@@ -219,14 +203,8 @@ fn error_line(kind: RefusalKind, host: &str, model: &str, quoted: &str) -> Strin
 /// Returns the other field for the output limit, if the server names it or does not know the one it received.
 fn wanted_limit(sent: LimitField, message: &str) -> Option<LimitField> {
     const NEWER: &str = "max_completion_tokens";
-    const UNKNOWN: [&str; 6] = [
-        "unrecognized",
-        "unknown",
-        "unsupported",
-        "not supported",
-        "not permitted",
-        "unexpected",
-    ];
+    const UNKNOWN: [&str; 6] =
+        ["unrecognized", "unknown", "unsupported", "not supported", "not permitted", "unexpected"];
     match sent {
         LimitField::MaxTokens if message.contains(NEWER) => Some(LimitField::MaxCompletionTokens),
         LimitField::MaxCompletionTokens

@@ -58,22 +58,15 @@ impl Sse {
         }
         if line.is_empty() {
             let data = std::mem::take(&mut self.data);
-            return if std::mem::take(&mut self.has_data) {
-                on_data(&data)
-            } else {
-                Ok(())
-            };
+            return if std::mem::take(&mut self.has_data) { on_data(&data) } else { Ok(()) };
         }
         // llama.cpp sends errors in a field of their own.
-        let value = [&b"data:"[..], b"error:"]
-            .iter()
-            .find_map(|field| line.strip_prefix(*field));
+        let value = [&b"data:"[..], b"error:"].iter().find_map(|field| line.strip_prefix(*field));
         if let Some(value) = value {
             if std::mem::replace(&mut self.has_data, true) {
                 self.data.push(b'\n');
             }
-            self.data
-                .extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
+            self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
         }
         Ok(())
     }
@@ -100,16 +93,8 @@ mod tests {
     #[test]
     fn events_do_not_depend_on_pieces_and_line_endings() {
         for end in ["\n", "\r\n", "\r"] {
-            let stream = [
-                "\u{feff}: hi",
-                "",
-                "event: a",
-                "data: é1",
-                "data:2",
-                "id: 7",
-                "",
-                "data: 3",
-            ];
+            let stream =
+                ["\u{feff}: hi", "", "event: a", "data: é1", "data:2", "id: 7", "", "data: 3"];
             let stream = stream.join(end);
             let bytes = stream.as_bytes();
             for at in 0..=bytes.len() {

@@ -14,9 +14,7 @@ impl<'a> Tool<'a> {
     /// Reads a definition; `None` if it has no name, such as a built-in tool of a server.
     pub(super) fn read(value: &'a Value) -> Option<Self> {
         let function = member(value, "function").unwrap_or(value);
-        let schema = ["parameters", "input_schema"]
-            .iter()
-            .find_map(|key| member(function, key));
+        let schema = ["parameters", "input_schema"].iter().find_map(|key| member(function, key));
         Some(Self {
             name: text(function, "name")?,
             description: text(function, "description"),
@@ -26,11 +24,7 @@ impl<'a> Tool<'a> {
 
     /// Creates a tool of which only the name is known.
     pub(super) fn named(name: &'a str) -> Self {
-        Self {
-            name,
-            description: None,
-            schema: any_object(),
-        }
+        Self { name, description: None, schema: any_object() }
     }
 
     /// Writes the definition with the schema under this key.

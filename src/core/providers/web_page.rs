@@ -18,15 +18,11 @@ pub(super) fn title(bytes: &[u8]) -> String {
         let end = start + lower[start..].find("</title")?;
         Some(plain_line(&page[start..end], 120))
     });
-    title
-        .filter(|title| !title.is_empty())
-        .unwrap_or_else(|| plain_line(&without_tags(&page), 120))
+    title.filter(|title| !title.is_empty()).unwrap_or_else(|| plain_line(&without_tags(&page), 120))
 }
 
 fn without_tags(page: &str) -> String {
-    let texts = page
-        .split('<')
-        .filter_map(|piece| Some(piece.split_once('>')?.1));
+    let texts = page.split('<').filter_map(|piece| Some(piece.split_once('>')?.1));
     texts.collect::<Vec<_>>().join(" ")
 }
 
@@ -39,10 +35,7 @@ mod tests {
         assert!(is_page(b"\xef\xbb\xbf\n <!DOCTYPE html>") && !is_page(b" {\"a\": 1}"));
         let page = b"<html><TITLE lang=en>502 Bad\nGateway</TITLE><body>x";
         assert_eq!(title(page), "502 Bad Gateway");
-        assert_eq!(
-            title(b"<h1>Please <b>log in</b></h1> now"),
-            "Please log in now"
-        );
+        assert_eq!(title(b"<h1>Please <b>log in</b></h1> now"), "Please log in now");
         assert_eq!(title(b"<title"), "");
     }
 }

@@ -36,10 +36,7 @@ pub fn window_queries(endpoint: &Endpoint) -> Vec<WindowQuery> {
         get(format!("{origin}/props")),
         // Ollama: loaded models, then all models.
         get(format!("{origin}/api/ps")),
-        WindowQuery {
-            url: format!("{origin}/api/show"),
-            body: Some(name),
-        },
+        WindowQuery { url: format!("{origin}/api/show"), body: Some(name) },
     ]
 }
 
@@ -49,9 +46,7 @@ pub fn context_length(model: &str, response: &Value) -> Option<u64> {
     let models = [list(response, "data"), list(response, "models")].concat();
     // Ollama's names end with a tag that users omit.
     let is_it = |entry: &&Value| {
-        let mut names = ["id", "model", "name"]
-            .iter()
-            .filter_map(|key| text(entry, key));
+        let mut names = ["id", "model", "name"].iter().filter_map(|key| text(entry, key));
         names.any(|name| name == model || name.strip_suffix(":latest") == Some(model))
     };
     if let Some(entry) = models.iter().find(is_it) {
@@ -79,9 +74,7 @@ fn length_of(entry: &Value) -> Option<u64> {
         .or_else(|| set_by_ollama(text(entry, "parameters")?))
         .or_else(|| {
             let info = member(entry, "model_info")?.as_object()?;
-            let mut lengths = info
-                .iter()
-                .filter(|(key, _)| key.ends_with(".context_length"));
+            let mut lengths = info.iter().filter(|(key, _)| key.ends_with(".context_length"));
             count(lengths.next()?.1)
         })
 }
@@ -89,11 +82,8 @@ fn length_of(entry: &Value) -> Option<u64> {
 /// Reads `num_ctx 8192` from the lines of a model's settings.
 fn set_by_ollama(parameters: &str) -> Option<u64> {
     let mut lines = parameters.lines().map(str::split_whitespace);
-    let value = lines.find_map(|mut words| {
-        (words.next() == Some("num_ctx"))
-            .then(|| words.next())
-            .flatten()
-    });
+    let value = lines
+        .find_map(|mut words| (words.next() == Some("num_ctx")).then(|| words.next()).flatten());
     value?.parse().ok().filter(|n| *n > 0)
 }
 

@@ -38,10 +38,9 @@ pub fn accuracy_sentence(case: &Case) -> String {
     match case.ledger.accuracy {
         Accuracy::Reported => "reported by the provider".to_owned(),
         Accuracy::Exact => format!("exact ({counter})"),
-        Accuracy::Calibrated(error) => format!(
-            "calibrated ±{} ({counter} fitted to recorded usage)",
-            percent(error)
-        ),
+        Accuracy::Calibrated(error) => {
+            format!("calibrated ±{} ({counter} fitted to recorded usage)", percent(error))
+        }
         Accuracy::Estimated if case.session.calls.iter().any(|s| s.usage.is_some()) => {
             format!("≈ estimated ({counter}; the recorded usage does not fit what the file holds)")
         }

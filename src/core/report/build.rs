@@ -145,9 +145,7 @@ impl<'a> Subject<'a> {
             prices: &RereadPrices::new(&bills, self.case.session.calls.len()),
         };
         let lanes = self.lanes.par_iter();
-        lanes
-            .map(|lane| measure.rereads(self.case, &lane.outcome))
-            .collect()
+        lanes.map(|lane| measure.rereads(self.case, &lane.outcome)).collect()
     }
 
     fn curve(&self, kinds: &[CurveKind], names: Vec<String>) -> Curve<'a> {
@@ -216,12 +214,7 @@ fn sentence(subject: &Subject<'_>, redactor: &mut Redactor) -> (Vec<ReportText>,
     };
     let lanes = subject.lanes.iter().filter_map(Played::lane);
     let trigger = Trigger::of_lanes(subject.case, subject.output_reserve, lanes);
-    let verdict = verdict(
-        subject.case,
-        &recorded.outcome,
-        subject.output_reserve,
-        &trigger,
-    );
+    let verdict = verdict(subject.case, &recorded.outcome, subject.output_reserve, &trigger);
     let clauses = verdict.clauses.iter().map(|clause| match clause.link {
         Some(Link::Message(message)) => redactor.message(&MessageName::of(subject.case, message)),
         Some(_) | None => redactor.sentence(&clause.text),
@@ -259,9 +252,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
         calls_reported: session.calls.iter().filter(|s| s.usage.is_some()).count(),
         not_recorded: case.ledger.overhead,
         by_kind: kinds.filter(|(_, tokens)| *tokens > Tokens::ZERO).collect(),
-        by_tool: by_tool
-            .map(|(tool, tokens)| (redactor.tool(&tool), tokens))
-            .collect(),
+        by_tool: by_tool.map(|(tool, tokens)| (redactor.tool(&tool), tokens)).collect(),
         heaviest: heaviest(case, redactor),
     }
 }
@@ -274,16 +265,10 @@ fn heaviest(case: &Case, redactor: &mut Redactor) -> Vec<Item> {
         .collect();
     all.sort_by_key(|(idx, tokens)| (std::cmp::Reverse(*tokens), *idx));
     all.truncate(HEAVIEST);
-    all.into_iter()
-        .map(|(message, tokens)| item(case, message, tokens, redactor))
-        .collect()
+    all.into_iter().map(|(message, tokens)| item(case, message, tokens, redactor)).collect()
 }
 
 /// Creates a listed message.
 pub(super) fn item(case: &Case, message: usize, tokens: Tokens, redactor: &mut Redactor) -> Item {
-    Item {
-        message,
-        name: redactor.message(&MessageName::of(case, message)),
-        tokens,
-    }
+    Item { message, name: redactor.message(&MessageName::of(case, message)), tokens }
 }

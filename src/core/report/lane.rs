@@ -35,11 +35,8 @@ pub(super) fn lane_report(
         text: redactor.sentence(&finding.text),
     });
     let findings = findings.collect();
-    let warnings = outcome
-        .warnings
-        .iter()
-        .map(|warning| redactor.sentence(&warning.to_string()))
-        .collect();
+    let warnings =
+        outcome.warnings.iter().map(|warning| redactor.sentence(&warning.to_string())).collect();
     LaneReport {
         name: redactor.name(NameKind::Lane, &lane.lane),
         policy: match &lane.policy {
@@ -54,11 +51,7 @@ pub(super) fn lane_report(
         belief: lane.policy.as_ref().and_then(|p| belief(p, outcome)),
         findings,
         more_events: rows.len().saturating_sub(MAX_EVENTS),
-        events: rows
-            .into_iter()
-            .take(MAX_EVENTS)
-            .map(|row| event_report(row, redactor))
-            .collect(),
+        events: rows.into_iter().take(MAX_EVENTS).map(|row| event_report(row, redactor)).collect(),
         removed: removals.listed,
         more_removed: removals.n_more,
         warnings,
@@ -98,11 +91,7 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
         kind == CurveKind::Recorded && call.is_some_and(|s| s.usage.is_some())
     };
     let accuracy = |is_reported| {
-        if is_reported {
-            Accuracy::Reported
-        } else {
-            case.ledger.accuracy
-        }
+        if is_reported { Accuracy::Reported } else { case.ledger.accuracy }
     };
     let samples = &outcome.samples;
     let peak = outcome.peak();
@@ -125,20 +114,11 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
 
 fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
     let window = case.windows.largest();
-    let removes: HashSet<usize> = outcome
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed)
-        .map(|e| e.call)
-        .collect();
+    let removes: HashSet<usize> =
+        outcome.events.iter().filter(|e| e.effect == Effect::Removed).map(|e| e.call).collect();
     let each = outcome.samples.len().div_ceil(LaneReport::COLUMNS).max(1);
     let column = |samples: &[Sample]| Column {
-        fill: samples
-            .iter()
-            .map(|s| s.tokens)
-            .max()
-            .unwrap_or_default()
-            .share_of(window),
+        fill: samples.iter().map(|s| s.tokens).max().unwrap_or_default().share_of(window),
         removes: samples.iter().any(|s| removes.contains(&s.call)),
         overflows: samples.iter().any(|s| s.overflows),
     };
@@ -203,8 +183,5 @@ fn log(event: &Event, redactor: &Redactor) -> Vec<ReportText> {
         if is_cut { format!("{short}…") } else { short }
     });
     let lines = lines.filter(|line| !line.trim().is_empty());
-    lines
-        .take(MAX_LOG_LINES)
-        .map(|line| redactor.sentence(&line))
-        .collect()
+    lines.take(MAX_LOG_LINES).map(|line| redactor.sentence(&line)).collect()
 }

@@ -23,9 +23,6 @@ pub enum Block {
 impl Block {
     /// Creates a table with these heads.
     pub fn table(head: &[&str], rows: Vec<Vec<String>>) -> Self {
-        Self::Table {
-            head: head.iter().map(|head| (*head).to_owned()).collect(),
-            rows,
-        }
+        Self::Table { head: head.iter().map(|head| (*head).to_owned()).collect(), rows }
     }
 }

@@ -72,25 +72,16 @@ pub(super) fn removals(case: &Case, lane: &Played, redactor: &mut Redactor) -> R
         let event = event.and_then(|event| events.get(event as usize));
         removal(case, event, key.status(), removed, redactor)
     });
-    Removals {
-        listed: removals.collect(),
-        n_more,
-    }
+    Removals { listed: removals.collect(), n_more }
 }
 
 fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
     let mut by_event = ByEvent::new();
     let weight = |message: u32| (message as usize, case.ledger.message(message as usize));
     for dropped in &context.dropped {
-        let key = if dropped.is_summarized {
-            StatusKey::Summarized
-        } else {
-            StatusKey::Dropped
-        };
+        let key = if dropped.is_summarized { StatusKey::Summarized } else { StatusKey::Dropped };
         let removed = by_event.entry((dropped.event, key)).or_default();
-        removed
-            .messages
-            .extend(dropped.messages.clone().map(weight));
+        removed.messages.extend(dropped.messages.clone().map(weight));
     }
     for entry in &context.entries {
         match &entry.body {
@@ -118,9 +109,7 @@ fn by_event<'a>(case: &Case, context: &'a Context) -> ByEvent<'a> {
                 };
                 let (message, was) = weight(edited.message);
                 let removed = by_event.entry((Some(event), key)).or_default();
-                removed
-                    .messages
-                    .push((message, was - Tokens::from(entry.tokens)));
+                removed.messages.push((message, was - Tokens::from(entry.tokens)));
                 if let Some(marker) = marker {
                     removed.replacement = Some(WrittenText {
                         text: &marker.text,
@@ -168,14 +157,10 @@ fn removal(
         status,
         call: event.map(|e| e.call),
         stage: event.map(|e| stage_of(e, redactor)),
-        why: event
-            .filter(|e| !e.is_manual())
-            .map(|e| redactor.cause(&e.cause)),
+        why: event.filter(|e| !e.is_manual()).map(|e| redactor.cause(&e.cause)),
         messages: removed.messages.len(),
         gone,
-        replacement: removed
-            .replacement
-            .map(|written| replacement(&written, redactor)),
+        replacement: removed.replacement.map(|written| replacement(&written, redactor)),
         items: items(case, removed.messages, redactor),
     }
 }
@@ -206,7 +191,5 @@ fn items(case: &Case, mut messages: Vec<(usize, Tokens)>, redactor: &mut Redacto
     messages.truncate(MAX_ITEMS);
     messages.sort_unstable_by_key(|(message, _)| *message);
     let items = messages.into_iter();
-    items
-        .map(|(message, tokens)| item(case, message, tokens, redactor))
-        .collect()
+    items.map(|(message, tokens)| item(case, message, tokens, redactor)).collect()
 }

@@ -49,10 +49,7 @@ impl RereadsReport {
             call: removed.call,
             tokens: removed.tokens,
         };
-        Self {
-            cells: rereads_cells(expected),
-            files: likely.into_iter().map(file).collect(),
-        }
+        Self { cells: rereads_cells(expected), files: likely.into_iter().map(file).collect() }
     }
 }
 

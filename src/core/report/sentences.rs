@@ -24,30 +24,16 @@ impl Report {
             ("Format", about.format.to_owned()),
             (
                 "Messages",
-                format!(
-                    "{} in {}",
-                    grouped(about.messages as u64),
-                    counted(about.turns, "turn")
-                ),
+                format!("{} in {}", grouped(about.messages as u64), counted(about.turns, "turn")),
             ),
             ("Calls", format!("{}{calls}", grouped(about.calls as u64))),
             (
                 "Models",
-                if models.is_empty() {
-                    "not recorded".to_owned()
-                } else {
-                    models.join(", ")
-                },
+                if models.is_empty() { "not recorded".to_owned() } else { models.join(", ") },
             ),
-            (
-                "Context window",
-                format!("{} ({})", tokens(about.window), about.window_source),
-            ),
+            ("Context window", format!("{} ({})", tokens(about.window), about.window_source)),
             ("Output reserve", tokens(about.output_reserve)),
-            (
-                "Full history",
-                format!("{about_size}{} tokens", tokens(about.total)),
-            ),
+            ("Full history", format!("{about_size}{} tokens", tokens(about.total))),
             ("Counts", about.accuracy.clone()),
         ]
     }
@@ -121,10 +107,7 @@ impl Figures {
             ));
         }
         if self.rejected > Tokens::ZERO {
-            all.push(format!(
-                "{} tokens in rejected calls",
-                tokens(self.rejected)
-            ));
+            all.push(format!("{} tokens in rejected calls", tokens(self.rejected)));
         }
         (!all.is_empty()).then(|| format!("{}.", all.join("; ")))
     }
@@ -141,11 +124,7 @@ impl LaneReport {
     /// Returns the policy's label if it differs from the lane's name.
     pub(super) fn about(&self) -> String {
         let (name, policy) = (self.name.to_string(), self.policy.to_string());
-        if name.eq_ignore_ascii_case(&policy) {
-            String::new()
-        } else {
-            policy
-        }
+        if name.eq_ignore_ascii_case(&policy) { String::new() } else { policy }
     }
 }
 
@@ -189,20 +168,13 @@ impl EventReport {
         };
         if let Some(request) = self.request {
             let (sent, received) = (tokens(request.sent), tokens(request.answer));
-            let _ = write!(
-                text,
-                "; summary request: {sent} tokens sent, {received} received"
-            );
+            let _ = write!(text, "; summary request: {sent} tokens sent, {received} received");
         }
         if self.orphans > 0 {
             let _ = write!(text, "; {} unpaired", grouped(self.orphans as u64));
         }
         if self.times > 1 {
-            let _ = write!(
-                text,
-                "; and before the next {}",
-                counted(self.times - 1, "call")
-            );
+            let _ = write!(text, "; and before the next {}", counted(self.times - 1, "call"));
         }
         text
     }
@@ -217,10 +189,6 @@ impl Removal {
             (Some(call), Some(stage)) => format!("before call {} by {stage}", number(*call)),
             _ => "by the recorded compaction".to_owned(),
         };
-        format!(
-            "{messages} {} {by}: {} tokens",
-            status_text(self.status),
-            tokens(self.gone)
-        )
+        format!("{messages} {} {by}: {} tokens", status_text(self.status), tokens(self.gone))
     }
 }

@@ -30,11 +30,7 @@ pub fn series(played: &[Played]) -> String {
 /// Returns a text as a CSV field, quoted if needed. A leading apostrophe keeps spreadsheets from reading it as a formula.
 pub fn quoted(field: &str) -> String {
     let is_formula = field.starts_with(['=', '+', '-', '@']);
-    let field = if is_formula {
-        format!("'{field}")
-    } else {
-        field.to_owned()
-    };
+    let field = if is_formula { format!("'{field}") } else { field.to_owned() };
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -78,10 +78,7 @@ impl SurvivalReport {
         let rows: Vec<SurvivalRow> = kinds.map(row).filter(|row| row.stated() > 0).collect();
         (!rows.is_empty()).then(|| Self {
             rows,
-            lost: survivals
-                .iter()
-                .map(|lane| lost(&facts, lane, redactor))
-                .collect(),
+            lost: survivals.iter().map(|lane| lost(&facts, lane, redactor)).collect(),
         })
     }
 
@@ -157,9 +154,8 @@ fn calls(lost: &LostFact) -> String {
         ("used at call", lost.used_at),
     ];
     let phrases = phrases.into_iter();
-    let phrases: Vec<String> = phrases
-        .filter_map(|(what, call)| Some(format!("{what} {}", number(call?))))
-        .collect();
+    let phrases: Vec<String> =
+        phrases.filter_map(|(what, call)| Some(format!("{what} {}", number(call?)))).collect();
     phrases.join(", ")
 }
 

@@ -16,11 +16,7 @@ pub(super) fn element(drawing: &Drawing) -> String {
 pub fn svg(drawing: &Drawing) -> String {
     let mut out = String::new();
     open(&mut out, drawing, " xmlns=\"http://www.w3.org/2000/svg\"");
-    let _ = writeln!(
-        out,
-        "<style>{}\nsvg{{font-family:system-ui,sans-serif}}</style>",
-        style()
-    );
+    let _ = writeln!(out, "<style>{}\nsvg{{font-family:system-ui,sans-serif}}</style>", style());
     out.push_str("<rect width=\"100%\" height=\"100%\" class=\"f-ground\"/>\n");
     body(&mut out, drawing);
     out
@@ -71,17 +67,8 @@ fn body(out: &mut String, drawing: &Drawing) {
 
 fn draw(out: &mut String, shape: &Shape) {
     match shape {
-        Shape::Line {
-            points,
-            ink,
-            width,
-            dashes,
-        } => {
-            let _ = write!(
-                out,
-                "<path class=\"s-{}\" stroke-width=\"{width}\"",
-                ink.name()
-            );
+        Shape::Line { points, ink, width, dashes } => {
+            let _ = write!(out, "<path class=\"s-{}\" stroke-width=\"{width}\"", ink.name());
             if !dashes.is_empty() {
                 let all: Vec<String> = dashes.iter().map(ToString::to_string).collect();
                 let _ = write!(out, " stroke-dasharray=\"{}\"", all.join(" "));
@@ -93,16 +80,8 @@ fn draw(out: &mut String, shape: &Shape) {
             }
             out.push_str("\"/>");
         }
-        Shape::Strokes {
-            strokes,
-            ink,
-            width,
-        } => {
-            let _ = write!(
-                out,
-                "<path class=\"s-{}\" stroke-width=\"{width}\" d=\"",
-                ink.name()
-            );
+        Shape::Strokes { strokes, ink, width } => {
+            let _ = write!(out, "<path class=\"s-{}\" stroke-width=\"{width}\" d=\"", ink.name());
             for [from, to] in strokes {
                 out.push('M');
                 place(out, *from);
@@ -111,13 +90,7 @@ fn draw(out: &mut String, shape: &Shape) {
             }
             out.push_str("\"/>");
         }
-        Shape::Text {
-            at,
-            text,
-            ink,
-            anchor,
-            size,
-        } => {
+        Shape::Text { at, text, ink, anchor, size } => {
             let anchor = match anchor {
                 Anchor::Start => "start",
                 Anchor::Middle => "middle",

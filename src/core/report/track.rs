@@ -11,9 +11,7 @@ pub fn has_tracks(conversations: &[Conversation]) -> bool {
 pub fn track(conversation: &Conversation) -> String {
     let what = match &conversation.track {
         Track::Main => "main conversation".to_owned(),
-        Track::SubAgent(SubAgent {
-            kind: Some(kind), ..
-        }) => format!("sub-agent {kind}"),
+        Track::SubAgent(SubAgent { kind: Some(kind), .. }) => format!("sub-agent {kind}"),
         Track::SubAgent(_) => "sub-agent".to_owned(),
         Track::Branch => "branch".to_owned(),
     };
@@ -31,21 +29,13 @@ mod tests {
     use super::*;
 
     fn label(track: Track, start: Option<Start>) -> String {
-        super::track(&Conversation {
-            title: String::new(),
-            track,
-            start,
-            size: None,
-        })
+        super::track(&Conversation { title: String::new(), track, start, size: None })
     }
 
     #[test]
     fn relations_are_described_as_far_as_known() {
         let agent = |kind: Option<&str>| {
-            Track::SubAgent(SubAgent {
-                kind: kind.map(Into::into),
-                ..SubAgent::default()
-            })
+            Track::SubAgent(SubAgent { kind: kind.map(Into::into), ..SubAgent::default() })
         };
         assert_eq!(label(Track::Main, None), "main conversation");
         assert_eq!(label(agent(None), None), "sub-agent");

@@ -3,8 +3,7 @@
 /// Returns whether a text has no visible character: only white space, control characters, and characters that Unicode
 /// displays as nothing (<https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point>).
 pub fn is_blank(text: &str) -> bool {
-    text.chars()
-        .all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
+    text.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
 }
 
 fn is_invisible(c: char) -> bool {
@@ -38,12 +37,7 @@ mod tests {
 
     #[test]
     fn invisible_characters_are_blank_and_joined_emoji_are_not() {
-        for text in [
-            "",
-            " \n\u{a0}",
-            "\u{200b}\u{feff}\u{2060}",
-            "\u{ad}\u{fe0f}\u{e0020}\0",
-        ] {
+        for text in ["", " \n\u{a0}", "\u{200b}\u{feff}\u{2060}", "\u{ad}\u{fe0f}\u{e0020}\0"] {
             assert!(is_blank(text), "{text:?}");
         }
         for text in ["a\u{200b}", "\u{1f469}\u{200d}\u{1f467}", "\u{fffd}", "."] {

@@ -102,11 +102,7 @@ impl SessionBuilder {
         self.is_empty = draft.parts.is_empty();
         if self.is_empty {
             // Policies move, count and remove a message by its parts.
-            draft.parts.push(Part {
-                body: Body::Text("".into()),
-                record: 0,
-                block: 0,
-            });
+            draft.parts.push(Part { body: Body::Text("".into()), record: 0, block: 0 });
         }
         if draft.role != Role::Assistant {
             self.open_call = None;
@@ -190,21 +186,14 @@ impl SessionBuilder {
             self.is_empty = false;
             self.session.parts.truncate(message.parts.start);
         }
-        let parts = parts.into_iter().map(|part| Part {
-            record: number,
-            ..part
-        });
+        let parts = parts.into_iter().map(|part| Part { record: number, ..part });
         self.session.parts.extend(parts);
         message.parts.end = self.session.parts.len();
     }
 
     /// Returns the parts of a message, for adding what is recorded after it (reasoning tokens).
     pub fn parts_mut(&mut self, message: usize) -> &mut [Part] {
-        let range = self
-            .session
-            .messages
-            .get(message)
-            .map_or(0..0, |m| m.parts.clone());
+        let range = self.session.messages.get(message).map_or(0..0, |m| m.parts.clone());
         &mut self.session.parts[range]
     }
 
@@ -246,10 +235,7 @@ impl SessionBuilder {
         let totals = &mut self.session.totals;
         match totals.iter_mut().find(|total| total.model == model) {
             Some(total) => total.usage.add(usage),
-            None => totals.push(UsageTotal {
-                model: model.to_owned(),
-                usage: *usage,
-            }),
+            None => totals.push(UsageTotal { model: model.to_owned(), usage: *usage }),
         }
     }
 
@@ -301,10 +287,7 @@ impl SessionBuilder {
         self.session.turns = 1;
         let messages = &mut self.session.messages;
         let is_prompt = |m: &Message| m.role == Role::User && m.in_history;
-        let first = messages
-            .iter()
-            .position(is_prompt)
-            .unwrap_or(messages.len());
+        let first = messages.iter().position(is_prompt).unwrap_or(messages.len());
         for message in &mut messages[first..] {
             message.turn = 1;
         }

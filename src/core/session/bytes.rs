@@ -48,9 +48,7 @@ impl FileBytes {
             && let Storage::Plain(bytes) = &self.0
         {
             let mut packer = Packer::default();
-            bytes
-                .chunks(MIN_COMPRESSED)
-                .for_each(|bytes| packer.push(bytes));
+            bytes.chunks(MIN_COMPRESSED).for_each(|bytes| packer.push(bytes));
             *self = packer.finish();
         }
     }

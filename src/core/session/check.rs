@@ -38,12 +38,7 @@ impl IssueKind {
 pub fn issues(session: &Session) -> Vec<Issue> {
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut found = Vec::new();
-    for (idx, message) in session
-        .messages
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| m.in_history)
-    {
+    for (idx, message) in session.messages.iter().enumerate().filter(|(_, m)| m.in_history) {
         for part in session.parts_of(message) {
             match &part.body {
                 Body::ToolCall { call, .. } => open.entry(call).or_default().push(idx),
@@ -57,8 +52,7 @@ pub fn issues(session: &Session) -> Vec<Issue> {
         }
     }
     let unanswered = open.iter().flat_map(|(call, at)| {
-        at.iter()
-            .map(|idx| issue(IssueKind::CallWithoutResult, *idx, call))
+        at.iter().map(|idx| issue(IssueKind::CallWithoutResult, *idx, call))
     });
     found.extend(unanswered);
     found.sort_by(|a, b| (a.message, &a.call).cmp(&(b.message, &b.call)));
@@ -66,9 +60,5 @@ pub fn issues(session: &Session) -> Vec<Issue> {
 }
 
 fn issue(kind: IssueKind, message: usize, call: &str) -> Issue {
-    Issue {
-        kind,
-        message,
-        call: call.to_owned(),
-    }
+    Issue { kind, message, call: call.to_owned() }
 }

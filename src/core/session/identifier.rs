@@ -12,9 +12,7 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
         rest = behind;
         (!word.is_empty()).then_some(word)
     });
-    words
-        .filter(|word| word.len() >= 4)
-        .filter_map(|word| identifier(trimmed(word)))
+    words.filter(|word| word.len() >= 4).filter_map(|word| identifier(trimmed(word)))
 }
 
 /// Returns the position of the first character inside a word, or of the first one outside; the length if there is none.
@@ -98,16 +96,7 @@ mod tests {
     fn finds_names_paths_hashes_and_numbers_but_no_prose() {
         let text = "Please read /home/dev/src/ledger/money.rs, fix parse_amount in LedgerEntry (see 3fa9c1e7, issue 1042).";
         let found: Vec<_> = identifiers(text).collect();
-        assert_eq!(
-            found,
-            [
-                "ledger/money.rs",
-                "parse_amount",
-                "LedgerEntry",
-                "3fa9c1e7",
-                "1042"
-            ]
-        );
+        assert_eq!(found, ["ledger/money.rs", "parse_amount", "LedgerEntry", "3fa9c1e7", "1042"]);
         assert_eq!(
             identifiers("It is all about the beautiful weather, e.g. on Sunday.").count(),
             0

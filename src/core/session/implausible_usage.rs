@@ -49,9 +49,8 @@ pub fn remove_implausible_usage(session: &mut Session) {
         let usage = session.calls[call].usage;
         usage.map_or(0.0, |usage| usage.input.as_f64())
     };
-    let calls: Vec<usize> = (0..session.calls.len())
-        .filter(|call| reported(session, *call) > 0.0)
-        .collect();
+    let calls: Vec<usize> =
+        (0..session.calls.len()).filter(|call| reported(session, *call) > 0.0).collect();
     if calls.len() < 2 {
         return;
     }
@@ -83,10 +82,7 @@ pub fn remove_implausible_usage(session: &mut Session) {
         };
         let call = &mut session.calls[calls[at]];
         let reported = call.usage.take().unwrap_or_default().input;
-        call.left_out = Some(ImplausibleUsage {
-            reported,
-            times: Some(times),
-        });
+        call.left_out = Some(ImplausibleUsage { reported, times: Some(times) });
     }
 }
 
@@ -109,10 +105,7 @@ fn remove_placeholders(session: &mut Session) -> bool {
     if is_placeholder {
         for call in &mut session.calls {
             let usage = call.usage.take_if(|usage| usage.input == reported);
-            call.left_out = usage.map(|_| ImplausibleUsage {
-                reported,
-                times: None,
-            });
+            call.left_out = usage.map(|_| ImplausibleUsage { reported, times: None });
         }
     }
     is_placeholder
@@ -121,10 +114,8 @@ fn remove_placeholders(session: &mut Session) -> bool {
 /// Returns the median context size of the neighboring calls.
 fn usual(inputs: &[f64], at: usize) -> f64 {
     let around = at.saturating_sub(NEIGHBORS)..(at + 1 + NEIGHBORS).min(inputs.len());
-    let mut others: Vec<f64> = around
-        .filter(|other| *other != at)
-        .map(|other| inputs[other])
-        .collect();
+    let mut others: Vec<f64> =
+        around.filter(|other| *other != at).map(|other| inputs[other]).collect();
     others.sort_by(f64::total_cmp);
     others[others.len() / 2]
 }
@@ -164,21 +155,11 @@ mod tests {
             format: "openai_chat",
             bytes: Vec::new().into(),
         });
-        let say = |text: String| Part {
-            body: Body::Text(text.into()),
-            record: 0,
-            block: 0,
-        };
+        let say = |text: String| Part { body: Body::Text(text.into()), record: 0, block: 0 };
         for (input, bytes) in calls {
             builder.message(Draft::new(Role::User, vec![say("x".repeat(*bytes))]));
-            let usage = Some(Usage {
-                input: Tokens(*input),
-                ..Usage::default()
-            });
-            builder.call(CallDraft {
-                usage,
-                ..CallDraft::default()
-            });
+            let usage = Some(Usage { input: Tokens(*input), ..Usage::default() });
+            builder.call(CallDraft { usage, ..CallDraft::default() });
             builder.message(Draft::new(Role::Assistant, vec![say("Done.".to_owned())]));
         }
         builder.finish()
@@ -187,9 +168,7 @@ mod tests {
     fn left_out(calls: &[(u64, usize)]) -> Vec<(usize, ImplausibleUsage)> {
         let session = session(calls);
         let calls = session.calls.iter().enumerate();
-        calls
-            .filter_map(|(idx, call)| Some((idx, call.left_out?)))
-            .collect()
+        calls.filter_map(|(idx, call)| Some((idx, call.left_out?))).collect()
     }
 
     #[test]
@@ -198,25 +177,9 @@ mod tests {
             let mut calls = [(100_000, 40); 5];
             calls[at].0 = 9_000_000;
             let reported = Tokens(9_000_000);
-            assert_eq!(
-                left_out(&calls),
-                [(
-                    at,
-                    ImplausibleUsage {
-                        reported,
-                        times: Some(90.0)
-                    }
-                )]
-            );
+            assert_eq!(left_out(&calls), [(at, ImplausibleUsage { reported, times: Some(90.0) })]);
         }
-        let two = [
-            (5_000, 9),
-            (9_000_000, 9),
-            (8_000_000, 9),
-            (5_000, 9),
-            (5_100, 9),
-            (5_200, 9),
-        ];
+        let two = [(5_000, 9), (9_000_000, 9), (8_000_000, 9), (5_000, 9), (5_100, 9), (5_200, 9)];
         assert_eq!(left_out(&two).len(), 2);
     }
 
@@ -233,13 +196,7 @@ mod tests {
     #[test]
     fn keeps_usage_that_the_content_or_later_calls_explain() {
         // A small call of another model between large ones.
-        let small = [
-            (150_000, 400_000),
-            (300, 9),
-            (150_100, 9),
-            (310, 9),
-            (150_200, 9),
-        ];
+        let small = [(150_000, 400_000), (300, 9), (150_100, 9), (310, 9), (150_200, 9)];
         assert_eq!(left_out(&small), []);
         // Much content was added.
         assert_eq!(left_out(&[(40_000, 9), (90_000, 200_000), (30_000, 9)]), []);

@@ -143,9 +143,7 @@ impl Call {
     /// rejection states.
     pub fn reported_size(&self) -> Option<Tokens> {
         let answered = self.usage.map(|usage| usage.input);
-        answered
-            .filter(|input| *input > Tokens::ZERO)
-            .or(self.rejected_size)
+        answered.filter(|input| *input > Tokens::ZERO).or(self.rejected_size)
     }
 }
 
@@ -249,11 +247,7 @@ impl Session {
     /// Returns the messages added since the previous call, including its answer. The answer of `call` itself is
     /// excluded.
     pub fn new_messages(&self, call: usize) -> Range<usize> {
-        let start = if call == 0 {
-            0
-        } else {
-            self.calls[call - 1].context_end
-        };
+        let start = if call == 0 { 0 } else { self.calls[call - 1].context_end };
         start..self.calls[call].context_end
     }
 

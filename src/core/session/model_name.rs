@@ -128,10 +128,7 @@ mod tests {
     #[test]
     fn spellings_of_one_model_have_the_same_key() {
         for (a, b) in [
-            (
-                "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-                "claude-sonnet-4.5-20250929-v1:0",
-            ),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4.5-20250929-v1:0"),
             ("openrouter/openai/GPT-4o", "gpt-4o"),
             ("llama3.1:8b", "meta.llama-3.1-8b"),
             ("claude-4.5-sonnet", "claude-sonnet-4-5"),

@@ -143,9 +143,7 @@ fn unpacked(blocks: &[Block]) -> Vec<u8> {
     // Usually a single block, read on one of many cores.
     match &mut places[..] {
         [(block, place)] => block.unpack(place),
-        places => places
-            .par_iter_mut()
-            .for_each(|(block, place)| block.unpack(place)),
+        places => places.par_iter_mut().for_each(|(block, place)| block.unpack(place)),
     }
     bytes
 }
@@ -189,10 +187,7 @@ impl Packer {
             self.pack(&[rest]);
         }
         self.blocks.shrink_to_fit();
-        Packed {
-            blocks: self.blocks,
-            whole: Mutex::default(),
-        }
+        Packed { blocks: self.blocks, whole: Mutex::default() }
     }
 
     fn pack(&mut self, spans: &[Span]) {
@@ -210,8 +205,7 @@ fn block_end(rest: &[u8]) -> Option<usize> {
     let near = &rest[..rest.len().min(MAX_BLOCK)];
     let line = memchr(b'\n', near.get(MIN_BLOCK..)?);
     let is_far = near.len() == MAX_BLOCK;
-    line.map(|n| MIN_BLOCK + n + 1)
-        .or(is_far.then_some(MAX_BLOCK))
+    line.map(|n| MIN_BLOCK + n + 1).or(is_far.then_some(MAX_BLOCK))
 }
 
 #[cfg(test)]

@@ -61,11 +61,7 @@ pub(super) fn numbered(lines: impl IntoIterator<Item = (Span, usize)>) -> Vec<Li
     let mut before = 0;
     let range = |(span, n_lines)| {
         before += n_lines;
-        LineRange {
-            span,
-            n_lines,
-            lines_before: before - n_lines,
-        }
+        LineRange { span, n_lines, lines_before: before - n_lines }
     };
     lines.into_iter().map(range).collect()
 }

@@ -111,17 +111,14 @@ pub(super) fn mark_rejected(session: &mut Session) {
         if session.calls[call].usage.is_some() {
             continue;
         }
-        let is_error = session
-            .parts_of(message)
-            .iter()
-            .all(|part| match &part.body {
-                Body::Text(text) if text.len() <= MAX_ERROR_BYTES => {
-                    let text = text.to_lowercase();
-                    stated[call] = stated_sizes(&text);
-                    says_too_long(&text)
-                }
-                _ => false,
-            });
+        let is_error = session.parts_of(message).iter().all(|part| match &part.body {
+            Body::Text(text) if text.len() <= MAX_ERROR_BYTES => {
+                let text = text.to_lowercase();
+                stated[call] = stated_sizes(&text);
+                says_too_long(&text)
+            }
+            _ => false,
+        });
         let is_error = is_error && !message.parts.is_empty();
         answers[call] = Some(answers[call].unwrap_or(true) && is_error);
     }
@@ -171,18 +168,10 @@ mod tests {
             format: "openai_chat",
             bytes: Vec::new().into(),
         });
-        let text_part = |text: &str| {
-            vec![Part {
-                body: Body::Text(text.into()),
-                record: 0,
-                block: 0,
-            }]
-        };
+        let text_part =
+            |text: &str| vec![Part { body: Body::Text(text.into()), record: 0, block: 0 }];
         builder.message(Draft::new(Role::User, text_part("Read it.")));
-        builder.call(CallDraft {
-            usage,
-            ..CallDraft::default()
-        });
+        builder.call(CallDraft { usage, ..CallDraft::default() });
         builder.message(Draft::new(Role::Assistant, text_part(text)));
         builder.finish()
     }
@@ -191,10 +180,7 @@ mod tests {
     fn only_an_error_message_without_usage_is_a_rejected_call() {
         let error = "(400 context_length_exceeded)";
         assert!(answered(error, None).calls[0].is_rejected);
-        let usage = Usage {
-            input: Tokens(700),
-            ..Usage::default()
-        };
+        let usage = Usage { input: Tokens(700), ..Usage::default() };
         assert!(!answered(error, Some(usage)).calls[0].is_rejected);
         assert!(!answered("It has 700 lines.", None).calls[0].is_rejected);
         let long = format!("{error} {}", "is what the log says. ".repeat(200));
@@ -203,16 +189,10 @@ mod tests {
 
     #[test]
     fn sizes_are_read_from_the_words_of_each_provider() {
-        let both = |size, limit| StatedSizes {
-            size: Some(Tokens(size)),
-            limit: Some(Tokens(limit)),
-        };
+        let both =
+            |size, limit| StatedSizes { size: Some(Tokens(size)), limit: Some(Tokens(limit)) };
         for (message, size, limit) in [
-            (
-                "400 prompt is too long: 214315 tokens > 200000 maximum",
-                214_315,
-                200_000,
-            ),
+            ("400 prompt is too long: 214315 tokens > 200000 maximum", 214_315, 200_000),
             (
                 "input length and `max_tokens` exceed context limit: 198309 + 8192 > 204698, decrease input length",
                 198_309,
@@ -244,18 +224,11 @@ mod tests {
                 131_072,
             ),
         ] {
-            assert_eq!(
-                stated_sizes(&message.to_lowercase()),
-                both(size, limit),
-                "{message}"
-            );
+            assert_eq!(stated_sizes(&message.to_lowercase()), both(size, limit), "{message}");
         }
         // The number is the code of the error.
         let code = "invalid params, context window exceeds limit (2013)";
         assert_eq!(stated_sizes(code), StatedSizes::default());
-        assert_eq!(
-            stated_sizes("prompt is too long: many tokens"),
-            StatedSizes::default()
-        );
+        assert_eq!(stated_sizes("prompt is too long: many tokens"), StatedSizes::default());
     }
 }

@@ -16,11 +16,5 @@ pub const PATH_KEYS: [&str; 11] = [
 ];
 
 /// Arguments with a shell command, as a text or a list of words. Of several in one call, the first in this list counts.
-pub const COMMAND_KEYS: [&str; 6] = [
-    "command",
-    "cmd",
-    "script",
-    "shell_command",
-    "commandLine",
-    "CommandLine",
-];
+pub const COMMAND_KEYS: [&str; 6] =
+    ["command", "cmd", "script", "shell_command", "commandLine", "CommandLine"];

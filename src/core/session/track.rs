@@ -77,12 +77,7 @@ impl Conversation {
 
     /// Creates an independent conversation of which only the title was read.
     pub fn unread(title: String) -> Self {
-        Self {
-            title,
-            track: Track::Main,
-            start: None,
-            size: None,
-        }
+        Self { title, track: Track::Main, start: None, size: None }
     }
 
     /// Lists the conversations of sub-agents that the main one started.
@@ -92,9 +87,7 @@ impl Conversation {
             Track::SubAgent(agent) => started_at(&calls, agent),
             _ => None,
         };
-        agents
-            .map(|session| Self::of(session, start(session)))
-            .collect()
+        agents.map(|session| Self::of(session, start(session))).collect()
     }
 
     /// Lists the sub-agents that the main conversation started, from their titles, properties and sizes.
@@ -141,10 +134,7 @@ impl Conversation {
 impl Size {
     /// Returns the size of a conversation.
     pub fn of(session: &Session) -> Self {
-        Self {
-            messages: session.n_history(),
-            calls: session.calls.len(),
-        }
+        Self { messages: session.n_history(), calls: session.calls.len() }
     }
 }
 

@@ -4,11 +4,7 @@ use serde_json::Value;
 
 /// Returns the length of a text as JavaScript counts it, in UTF-16 units.
 pub(super) fn length(text: &str) -> usize {
-    if text.is_ascii() {
-        text.len()
-    } else {
-        text.encode_utf16().count()
-    }
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
 /// Returns the first `n` units of a text. A character of two units is kept whole or omitted.

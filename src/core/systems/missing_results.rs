@@ -106,10 +106,7 @@ mod tests {
     }
 
     fn ids(messages: &[ChatMessage]) -> Vec<&str> {
-        messages
-            .iter()
-            .filter_map(|m| m.call_id.as_deref())
-            .collect()
+        messages.iter().filter_map(|m| m.call_id.as_deref()).collect()
     }
 
     #[test]

@@ -16,10 +16,7 @@ pub struct PythonError {
 impl PythonError {
     /// Makes an exception of a class with a text.
     pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            text: text.into(),
-        }
+        Self { kind: kind.into(), text: text.into() }
     }
 
     /// Makes a `TypeError`.

@@ -18,13 +18,8 @@ where
     T: Default + Send + Sync + 'static,
 {
     let known = input.memory.shared::<SessionState<T>>(key);
-    let before = known.map(|known| {
-        if known.call == input.call {
-            &known.before
-        } else {
-            &known.after
-        }
-    });
+    let before =
+        known.map(|known| if known.call == input.call { &known.before } else { &known.after });
     before.map_or_else(Arc::default, Arc::clone)
 }
 
@@ -38,11 +33,7 @@ pub(super) fn session_memory<T>(
 where
     T: Send + Sync + 'static,
 {
-    let state = SessionState {
-        call: input.call,
-        before,
-        after: Arc::new(after),
-    };
+    let state = SessionState { call: input.call, before, after: Arc::new(after) };
     Memory::from(json!({})).with(key, state)
 }
 

@@ -104,9 +104,7 @@ pub(super) fn choice<T: Copy>(
     let Some(given) = table.get(key) else {
         return Ok(None);
     };
-    let found = choices
-        .iter()
-        .find(|(word, _)| given.as_str() == Some(word));
+    let found = choices.iter().find(|(word, _)| given.as_str() == Some(word));
     let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>();
     let unknown = || format!("`{key}` must be one of {}", words().join(", "));
     found.map(|(_, choice)| Some(*choice)).ok_or_else(unknown)
@@ -155,9 +153,6 @@ mod tests {
     fn unknown_keys_are_rejected() {
         let table: Table = "a = 1\nb = 2".parse().unwrap();
         assert_eq!(check_keys(&table, &["a", "b", "c"]), Ok(()));
-        assert_eq!(
-            check_keys(&table, &["a"]),
-            Err("unknown key `b`".to_owned())
-        );
+        assert_eq!(check_keys(&table, &["a"]), Err("unknown key `b`".to_owned()));
     }
 }

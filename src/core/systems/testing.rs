@@ -51,17 +51,10 @@ pub(super) fn play(
         requests.push(request.clone());
         replies[requests.len() - 1].clone()
     });
-    Played {
-        before,
-        done,
-        requests,
-    }
+    Played { before, done, requests }
 }
 
 /// Returns the text of each message.
 pub(super) fn texts(messages: &[ChatMessage]) -> Vec<String> {
-    messages
-        .iter()
-        .map(|m| m.joined_text("").into_owned())
-        .collect()
+    messages.iter().map(|m| m.joined_text("").into_owned()).collect()
 }

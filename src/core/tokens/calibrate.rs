@@ -110,26 +110,17 @@ pub(super) struct Stretch {
 /// `None` without calls, and the fit with `false` if the recorded content does not explain the reported usage.
 pub(super) fn fit(calls: &[Call], largest: f64) -> Option<(Fit, Vec<Stretch>, bool)> {
     let stretches = calls.last()?.stretch + 1;
-    let has_slope = if calls.len() < MIN_CALLS {
-        is_pair(calls)
-    } else {
-        stretches_of(calls).any(has_spread)
-    };
+    let has_slope =
+        if calls.len() < MIN_CALLS { is_pair(calls) } else { stretches_of(calls).any(has_spread) };
     let lines = lines(calls, if has_slope { slope(calls) } else { 1.0 });
     let unfitted_error = mean_error(calls.iter().map(|c| (c, c.counted + c.known)));
     let (error, is_trusted) = if calls.len() < MIN_CALLS {
-        let assumed = mean_error(
-            calls
-                .iter()
-                .map(|c| (c, c.reported + UNFITTED_ERROR * c.counted)),
-        );
+        let assumed =
+            mean_error(calls.iter().map(|c| (c, c.reported + UNFITTED_ERROR * c.counted)));
         // Figures between and after these calls are those of contexts that no call confirms.
         let tokens = lines.factor * largest;
         let unconfirmed = UNFITTED_ERROR * tokens / (lines.overheads[0] + tokens).max(1.0);
-        (
-            Share(assumed.0.max(unconfirmed)),
-            assumed.0 <= MAX_ASSUMED_ERROR,
-        )
+        (Share(assumed.0.max(unconfirmed)), assumed.0 <= MAX_ASSUMED_ERROR)
     } else {
         let error = mean_error(calls.iter().map(|c| (c, lines.predict(c))));
         (error, error.0 <= MAX_ERROR)
@@ -177,9 +168,9 @@ fn is_pair(calls: &[Call]) -> bool {
 }
 
 fn has_spread(calls: &[Call]) -> bool {
-    let (min, max) = calls.iter().fold((f64::MAX, 0.0_f64), |(min, max), c| {
-        (min.min(c.counted), max.max(c.counted))
-    });
+    let (min, max) = calls
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(min, max), c| (min.min(c.counted), max.max(c.counted)));
     max - min > MIN_SPREAD * max
 }
 
@@ -207,11 +198,7 @@ fn slope(calls: &[Call]) -> f64 {
 /// zero instead, because the counts exceed the reported tokens.
 fn lines(calls: &[Call], factor: f64) -> Lines {
     let first = stretches_of(calls).next().unwrap_or_default();
-    let factor = if overhead(first, factor) >= 0.0 {
-        factor
-    } else {
-        factor_through_zero(first)
-    };
+    let factor = if overhead(first, factor) >= 0.0 { factor } else { factor_through_zero(first) };
     // A stretch may have no call with usage. It keeps its entry so that stretches remain indices.
     let mut overheads = vec![0.0; calls.last().map_or(1, |c| c.stretch + 1)];
     for stretch in stretches_of(calls) {
@@ -228,10 +215,8 @@ fn overhead(calls: &[Call], factor: f64) -> f64 {
 }
 
 fn factor_through_zero(calls: &[Call]) -> f64 {
-    let ratios = calls
-        .iter()
-        .filter(|c| c.counted > 0.0)
-        .map(|c| (c.target() / c.counted, c.counted));
+    let ratios =
+        calls.iter().filter(|c| c.counted > 0.0).map(|c| (c.target() / c.counted, c.counted));
     clamp_factor(weighted_median(ratios.collect()))
 }
 
@@ -243,9 +228,7 @@ fn evenly(calls: &[Call], most: usize) -> Vec<Call> {
     if calls.len() <= most {
         return calls.to_vec();
     }
-    (0..most)
-        .map(|i| calls[i * (calls.len() - 1) / (most - 1)])
-        .collect()
+    (0..most).map(|i| calls[i * (calls.len() - 1) / (most - 1)]).collect()
 }
 
 /// Returns the value with half of the weight on either side. Returns the neutral factor 1 without values.
@@ -260,9 +243,7 @@ fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
         }
         // Exactly half: the mean of this value and the next.
         if (below - half).abs() < f64::EPSILON * half {
-            return values
-                .get(idx + 1)
-                .map_or(*value, |next| f64::midpoint(*value, next.0));
+            return values.get(idx + 1).map_or(*value, |next| f64::midpoint(*value, next.0));
         }
     }
     values.last().map_or(1.0, |v| v.0)
@@ -270,10 +251,7 @@ fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
 
 fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
     let (sum, n) = predicted.fold((0.0, 0.0), |(sum, n), (call, tokens)| {
-        (
-            sum + (tokens - call.reported).abs() / call.reported,
-            n + 1.0,
-        )
+        (sum + (tokens - call.reported).abs() / call.reported, n + 1.0)
     });
     Share(if n > 0.0 { sum / n } else { 0.0 })
 }

@@ -13,13 +13,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     prefix.push(0_u64);
     for (message, weight) in session.messages.iter().zip(per_message) {
         let sum = prefix[prefix.len() - 1];
-        prefix.push(
-            sum + if message.in_history {
-                u64::from(*weight)
-            } else {
-                0
-            },
-        );
+        prefix.push(sum + if message.in_history { u64::from(*weight) } else { 0 });
     }
     let mut compactions = session.compactions.iter().peekable();
     // Tokens kept by the last compaction, and the history's sum at its position.
@@ -68,29 +62,21 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> CountedCalls {
     let largest = counted.iter().copied().fold(end, u64::max) as f64;
     let sums = counted.into_iter().zip(column(|w| w.known));
     let calls =
-        session
-            .calls
-            .iter()
-            .enumerate()
-            .zip(sums)
-            .filter_map(|((idx, call), (counted, known))| {
-                // A failed or aborted call reports nothing.
-                let reported = call.reported_size()?;
-                let stretch = session.compactions.partition_point(|c| c.call <= idx);
-                Some(Call {
-                    reported: reported.as_f64(),
-                    counted: counted as f64,
-                    known: known as f64,
-                    stretch,
-                    index: idx,
-                })
-            });
+        session.calls.iter().enumerate().zip(sums).filter_map(|((idx, call), (counted, known))| {
+            // A failed or aborted call reports nothing.
+            let reported = call.reported_size()?;
+            let stretch = session.compactions.partition_point(|c| c.call <= idx);
+            Some(Call {
+                reported: reported.as_f64(),
+                counted: counted as f64,
+                known: known as f64,
+                stretch,
+                index: idx,
+            })
+        });
     let mut calls: Vec<Call> = calls.collect();
     split_at_drops(&mut calls);
-    CountedCalls {
-        reported: calls,
-        largest,
-    }
+    CountedCalls { reported: calls, largest }
 }
 
 /// Numbers stretches from 0. Starts a new one if the reported context shrinks permanently without a recorded
@@ -103,9 +89,7 @@ fn split_at_drops(calls: &mut [Call]) {
     for (idx, call) in calls.iter_mut().enumerate() {
         if idx > 0 && compactions[idx - 1] == compactions[idx] {
             let before = reported[idx - 1].min(reported[idx.saturating_sub(2)]);
-            let after = reported
-                .get(idx + 1)
-                .map_or(reported[idx], |next| next.max(reported[idx]));
+            let after = reported.get(idx + 1).map_or(reported[idx], |next| next.max(reported[idx]));
             drops += usize::from(after + DROP < before);
         }
         call.stretch = compactions[idx] - compactions[0] + drops;

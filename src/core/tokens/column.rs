@@ -21,31 +21,15 @@ impl Column {
         let mut sum = 0;
         history_prefix.push(sum);
         for (message, weight) in session.messages.iter().zip(&per_message) {
-            sum += if message.in_history {
-                u64::from(*weight)
-            } else {
-                0
-            };
+            sum += if message.in_history { u64::from(*weight) } else { 0 };
             history_prefix.push(sum);
         }
-        Self {
-            per_part,
-            per_message,
-            history_prefix,
-        }
+        Self { per_part, per_message, history_prefix }
     }
 }
 
 /// Sums over the parts of each message.
 pub(super) fn per_message(session: &Session, per_part: &[u32]) -> Vec<u32> {
-    let sum = |parts: &[u32]| {
-        parts
-            .iter()
-            .fold(0_u32, |sum, part| sum.saturating_add(*part))
-    };
-    session
-        .messages
-        .iter()
-        .map(|m| sum(&per_part[m.parts.clone()]))
-        .collect()
+    let sum = |parts: &[u32]| parts.iter().fold(0_u32, |sum, part| sum.saturating_add(*part));
+    session.messages.iter().map(|m| sum(&per_part[m.parts.clone()])).collect()
 }

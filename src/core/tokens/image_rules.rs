@@ -80,13 +80,9 @@ impl ImageRule {
     /// Returns the rule of a model: that with the longest matching name.
     pub(super) fn of(model: &str) -> Option<&'static Self> {
         let key = model_key(model);
-        let rules = RULES
-            .iter()
-            .flat_map(|rule| rule.models.iter().map(move |name| (name, rule)));
+        let rules = RULES.iter().flat_map(|rule| rule.models.iter().map(move |name| (name, rule)));
         let matching = rules.filter(|(name, _)| begins_with_key(&key, name));
-        matching
-            .max_by_key(|(name, _)| name.len())
-            .map(|(_, rule)| rule)
+        matching.max_by_key(|(name, _)| name.len()).map(|(_, rule)| rule)
     }
 
     /// Returns whether counts by this rule are exact.
@@ -110,18 +106,13 @@ impl ImageRule {
 
     fn tiles(&self, width: f64, height: f64) -> u32 {
         const TILE: f64 = 512.0;
-        let scale = (2048.0 / width.max(height))
-            .min(768.0 / width.min(height))
-            .min(1.0);
+        let scale = (2048.0 / width.max(height)).min(768.0 / width.min(height)).min(1.0);
         let tiles = |edge: f64| (edge * scale / TILE - EPSILON).ceil().max(1.0);
         self.base + self.tile * (tiles(width) * tiles(height)) as u32
     }
 
     fn patches(&self, width: f64, height: f64, detail: ImageDetail) -> u32 {
-        let own = Limits {
-            edge: self.edge.unwrap_or(f64::INFINITY),
-            budget: self.budget,
-        };
+        let own = Limits { edge: self.edge.unwrap_or(f64::INFINITY), budget: self.budget };
         let original = self.original.filter(|_| detail == ImageDetail::Original);
         let limits = original.unwrap_or(own);
         let fit = (limits.edge / width.max(height)).min(1.0);

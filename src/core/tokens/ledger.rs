@@ -90,15 +90,9 @@ impl TokenLedger {
         counter: &'static Counter,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        let scale = Scale {
-            counter,
-            provider: Provider::of(session),
-        };
+        let scale = Scale { counter, provider: Provider::of(session) };
         let weights = weigh_parts(session, scale, progress)?;
-        let stored = session
-            .calibration
-            .as_ref()
-            .filter(|c| counter.counts_as(&c.counter));
+        let stored = session.calibration.as_ref().filter(|c| counter.counts_as(&c.counter));
         let sums = calls(session, &weights);
         let fitted_calls = calibrate::fit(&sums.reported, sums.largest);
         let (fit, stretches, distrusted) = match fitted_calls {
@@ -126,12 +120,8 @@ impl TokenLedger {
     #[must_use]
     pub fn recount(&self, other: &Session) -> Self {
         let scale = self.scale();
-        let weights: Vec<_> = other
-            .parts
-            .par_iter()
-            .with_max_len(1)
-            .map(|part| scale.weigh(part))
-            .collect();
+        let weights: Vec<_> =
+            other.parts.par_iter().with_max_len(1).map(|part| scale.weigh(part)).collect();
         Self::assemble(other, scale, &weights, self.fit, self.accuracy)
     }
 
@@ -146,10 +136,7 @@ impl TokenLedger {
         let overhead = Tokens(fit.map_or(0, |f| f.overhead.round() as u64));
         Self {
             counter: scale.counter,
-            counted: weights
-                .iter()
-                .map(|w| w.counted.saturating_add(w.known))
-                .collect(),
+            counted: weights.iter().map(|w| w.counted.saturating_add(w.known)).collect(),
             truth: Column::new(session, truth),
             overhead,
             overhead_next: overhead,
@@ -174,10 +161,7 @@ impl TokenLedger {
     }
 
     fn scale(&self) -> Scale {
-        Scale {
-            counter: self.counter,
-            provider: self.provider,
-        }
+        Scale { counter: self.counter, provider: self.provider }
     }
 
     /// Returns the uncalibrated tokens of a text.
@@ -189,18 +173,10 @@ impl TokenLedger {
     /// marker thousands of times.
     pub fn weigh(&self, text: &str) -> Tokens {
         // Code that holds the lock cannot panic, so a poisoned map is valid.
-        if let Some(tokens) = self
-            .cache
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(text)
-        {
+        if let Some(tokens) = self.cache.read().unwrap_or_else(PoisonError::into_inner).get(text) {
             return Tokens(*tokens);
         }
-        let weight = Weight {
-            counted: self.scale().recent_text(text),
-            known: 0,
-        };
+        let weight = Weight { counted: self.scale().recent_text(text), known: 0 };
         let tokens = u64::from(fitted(self.fit.as_ref(), weight));
         if text.len() <= MAX_CACHED_BYTES {
             let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
@@ -315,14 +291,8 @@ fn is_exact(session: &Session, scale: Scale) -> bool {
     let is_redacted = |part: &Part| part.body.text().starts_with("[REDACTED");
     !session.models.is_empty()
         && !session.parts.iter().any(is_redacted)
-        && session
-            .parts
-            .iter()
-            .all(|part| scale.provider.is_exact(&part.body))
-        && session
-            .models
-            .iter()
-            .all(|model| is_own_vocabulary(scale.counter, model))
+        && session.parts.iter().all(|part| scale.provider.is_exact(&part.body))
+        && session.models.iter().all(|model| is_own_vocabulary(scale.counter, model))
 }
 
 /// Bytes of a part to count, a hash of its content, and its index.

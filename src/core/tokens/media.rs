@@ -34,11 +34,7 @@ const AUDIO_SECONDS: u64 = 60;
 impl Provider {
     /// A provider of which nothing is known.
     #[cfg(test)]
-    pub(super) const UNKNOWN: Self = Self {
-        frames_calls: false,
-        images: None,
-        is_models: false,
-    };
+    pub(super) const UNKNOWN: Self = Self { frames_calls: false, images: None, is_models: false };
 
     /// Determines the provider from the session's models, or else from its default vendor (default: Anthropic).
     pub(super) fn of(session: &Session) -> Self {
@@ -82,24 +78,15 @@ impl Provider {
 
     /// Returns the tokens of a media part, and 0 for any other.
     pub(super) fn tokens(self, body: &Body) -> u32 {
-        let Body::Media {
-            media,
-            mime,
-            bytes,
-            pixels,
-            detail,
-            ..
-        } = body
-        else {
+        let Body::Media { media, mime, bytes, pixels, detail, .. } = body else {
             return 0;
         };
         let tokens = match media {
             MediaKind::Image => {
                 let pixels = pixels.filter(|(width, height)| *width > 0 && *height > 0);
                 let rule = self.image_rule().zip(pixels);
-                return rule.map_or(IMAGE, |(rule, (width, height))| {
-                    rule.tokens(width, height, *detail)
-                });
+                return rule
+                    .map_or(IMAGE, |(rule, (width, height))| rule.tokens(width, height, *detail));
             }
             // Text documents are read as text.
             MediaKind::Document if mime.starts_with("text/") => bytes.div_ceil(4),
@@ -113,11 +100,7 @@ impl Provider {
 
 /// Returns 48,000 for uncompressed audio (16-bit mono at 24 kHz), otherwise 16,000 (128 kbit/s).
 fn audio_bytes_per_second(mime: &str) -> u64 {
-    if mime.contains("wav") || mime.contains("pcm") {
-        48_000
-    } else {
-        16_000
-    }
+    if mime.contains("wav") || mime.contains("pcm") { 48_000 } else { 16_000 }
 }
 
 #[cfg(test)]
@@ -127,11 +110,8 @@ mod tests {
 
     #[test]
     fn media_of_unknown_size_have_a_token_count() {
-        let provider = Provider {
-            frames_calls: false,
-            images: ImageRule::of("gpt-4o"),
-            is_models: true,
-        };
+        let provider =
+            Provider { frames_calls: false, images: ImageRule::of("gpt-4o"), is_models: true };
         let part = |media, mime: &str, bytes, pixels| Body::Media {
             media,
             mime: mime.into(),
@@ -142,17 +122,11 @@ mod tests {
         };
         let of = |media, mime: &str, bytes| provider.tokens(&part(media, mime, bytes, None));
         assert_eq!(of(MediaKind::Image, "image/png", u64::MAX), IMAGE);
-        assert_eq!(
-            of(MediaKind::Document, "application/pdf", u64::MAX),
-            1_200_000
-        );
+        assert_eq!(of(MediaKind::Document, "application/pdf", u64::MAX), 1_200_000);
         assert_eq!(of(MediaKind::Document, "application/pdf", 0), 2000);
         assert_eq!(of(MediaKind::Audio, "audio/wav", 480_000), 100);
         let exact = |pixels| provider.is_exact(&part(MediaKind::Image, "image/png", 1, pixels));
         assert!(exact(Some((900, 700))) && !exact(None));
-        assert_eq!(
-            provider.tokens(&part(MediaKind::Image, "", 1, Some((0, 9)))),
-            IMAGE
-        );
+        assert_eq!(provider.tokens(&part(MediaKind::Image, "", 1, Some((0, 9)))), IMAGE);
     }
 }

@@ -47,11 +47,8 @@ impl Counter {
     /// Returns whether a fit for the named counter applies to this one. Sampled counts are those of the default
     /// counter.
     fn counts_as(&self, name: &str) -> bool {
-        let whole = if self.name == sample::SAMPLED.name {
-            default_counter().name
-        } else {
-            self.name
-        };
+        let whole =
+            if self.name == sample::SAMPLED.name { default_counter().name } else { self.name };
         whole == name
     }
 }

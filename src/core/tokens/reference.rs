@@ -43,11 +43,7 @@ fn longest_run(text: &str) -> usize {
     let (mut longest, mut run, mut current) = (0, 0, Class::Digit);
     for c in text.chars() {
         let class = Class::of(c);
-        run = if class == current {
-            run + c.len_utf8()
-        } else {
-            c.len_utf8()
-        };
+        run = if class == current { run + c.len_utf8() } else { c.len_utf8() };
         current = class;
         if class != Class::Digit {
             longest = longest.max(run);

@@ -52,12 +52,7 @@ mod tests {
             let _ = write!(numbers, "{:x},", n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let _ = write!(prose, "The {n}th line says little that is new. ");
         }
-        for text in [
-            numbers,
-            prose,
-            "日本語の文です。".repeat(5_000),
-            "a".repeat(90_000),
-        ] {
+        for text in [numbers, prose, "日本語の文です。".repeat(5_000), "a".repeat(90_000)] {
             assert!(text.len() > WHOLE, "long enough to be sampled");
             let (exact, near) = ((default_counter().count)(&text), count(&text));
             let off = (f64::from(near) / f64::from(exact) - 1.0).abs();

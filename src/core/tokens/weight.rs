@@ -42,39 +42,22 @@ pub(super) struct Scale {
 impl Scale {
     /// Counts a part.
     pub(super) fn weigh(&self, part: &Part) -> Weight {
-        let counted = |counted: u32| Weight {
-            counted: counted.saturating_add(FRAMING),
-            known: 0,
-        };
+        let counted = |counted: u32| Weight { counted: counted.saturating_add(FRAMING), known: 0 };
         match &part.body {
-            Body::Text(text) | Body::ToolResult { text, .. } => Weight {
-                counted: self.text(text),
-                known: 0,
-            },
-            Body::Thinking {
-                reported: Some(tokens),
-                ..
-            } => Weight {
-                counted: 0,
-                known: *tokens,
-            },
-            Body::Thinking {
-                text,
-                sealed_bytes,
-                reported: None,
-            } => counted(self.thought(text, *sealed_bytes)),
+            Body::Text(text) | Body::ToolResult { text, .. } => {
+                Weight { counted: self.text(text), known: 0 }
+            }
+            Body::Thinking { reported: Some(tokens), .. } => Weight { counted: 0, known: *tokens },
+            Body::Thinking { text, sealed_bytes, reported: None } => {
+                counted(self.thought(text, *sealed_bytes))
+            }
             Body::ToolDefinition { json, .. } => counted(self.count(json)),
-            Body::ToolCall {
-                tool, arguments, ..
-            } => counted(
+            Body::ToolCall { tool, arguments, .. } => counted(
                 self.count(tool)
                     .saturating_add(self.count(arguments))
                     .saturating_add(self.call_framing()),
             ),
-            body @ Body::Media { .. } => Weight {
-                counted: 0,
-                known: self.provider.tokens(body),
-            },
+            body @ Body::Media { .. } => Weight { counted: 0, known: self.provider.tokens(body) },
             Body::Opaque { json, .. } => counted(self.opaque(json)),
         }
     }
@@ -107,9 +90,7 @@ impl Scale {
     pub(super) fn counted_content(part: &Part) -> Option<(Option<&str>, &str)> {
         match &part.body {
             Body::Text(text) | Body::ToolResult { text, .. } => Some((None, text)),
-            Body::ToolCall {
-                tool, arguments, ..
-            } => Some((Some(tool), arguments)),
+            Body::ToolCall { tool, arguments, .. } => Some((Some(tool), arguments)),
             _ => None,
         }
     }
@@ -119,11 +100,7 @@ impl Scale {
     }
 
     fn call_framing(&self) -> u32 {
-        if self.provider.frames_calls {
-            ANTHROPIC_CALL
-        } else {
-            0
-        }
+        if self.provider.frames_calls { ANTHROPIC_CALL } else { 0 }
     }
 
     /// Counts a thought: its text, or its encrypted content if that is clearly larger (the text is a summary or
@@ -131,11 +108,7 @@ impl Scale {
     fn thought(&self, text: &str, sealed_bytes: u32) -> u32 {
         let counted = self.count(text);
         let encrypted = encrypted_tokens(u64::from(sealed_bytes));
-        if encrypted > counted.saturating_add(counted / 2) {
-            encrypted
-        } else {
-            counted
-        }
+        if encrypted > counted.saturating_add(counted / 2) { encrypted } else { counted }
     }
 
     /// Counts JSON of an unknown type. Long base64 in it (an encrypted summary) is counted by its length.
@@ -176,10 +149,7 @@ mod tests {
     use crate::session::{ModelVendor, SessionBuilder, Source};
     use crate::tokens::counters;
 
-    const SCALE: Scale = Scale {
-        counter: &counters::CHARS_4,
-        provider: Provider::UNKNOWN,
-    };
+    const SCALE: Scale = Scale { counter: &counters::CHARS_4, provider: Provider::UNKNOWN };
 
     #[test]
     fn only_anthropic_models_add_framing_to_calls() {
@@ -192,10 +162,7 @@ mod tests {
             let mut session = SessionBuilder::new(source).finish();
             session.models.extend(model.map(Into::into));
             session.default_vendor = vendor;
-            let scale = Scale {
-                counter: &counters::CHARS_4,
-                provider: Provider::of(&session),
-            };
+            let scale = Scale { counter: &counters::CHARS_4, provider: Provider::of(&session) };
             scale.weigh(&call()).counted
         };
         let least = weight_by(Some("gpt-5"), None);
@@ -214,11 +181,7 @@ mod tests {
 
     fn call() -> Part {
         Part {
-            body: Body::ToolCall {
-                call: "c".into(),
-                tool: "read".into(),
-                arguments: "{}".into(),
-            },
+            body: Body::ToolCall { call: "c".into(), tool: "read".into(), arguments: "{}".into() },
             record: 0,
             block: 0,
         }
@@ -226,10 +189,7 @@ mod tests {
 
     #[test]
     fn counts_encrypted_content_of_unknown_blocks_by_length() {
-        let json = format!(
-            r#"{{"type":"compaction","encrypted_content":"{}"}}"#,
-            "Q".repeat(8000)
-        );
+        let json = format!(r#"{{"type":"compaction","encrypted_content":"{}"}}"#, "Q".repeat(8000));
         let around =
             SCALE.count(r#"{"type":"compaction","encrypted_content":""#) + SCALE.count("\"}");
         assert_eq!(SCALE.opaque(&json), around + encrypted_tokens(8000));
@@ -240,10 +200,7 @@ mod tests {
     fn counts_either_the_text_or_the_signature_of_a_thought() {
         let text = "hm. ".repeat(100);
         // The size of a signature of such a thought: a third more than the text, plus the fixed part.
-        assert_eq!(
-            SCALE.thought(&text, 400 * 4 / 3 + SIGNATURE_BYTES * 4 / 3),
-            SCALE.count(&text)
-        );
+        assert_eq!(SCALE.thought(&text, 400 * 4 / 3 + SIGNATURE_BYTES * 4 / 3), SCALE.count(&text));
         assert!(SCALE.thought("", 4000) > 700);
         assert_eq!(SCALE.thought("", 100), 0);
     }

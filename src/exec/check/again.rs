@@ -19,19 +19,8 @@ pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     let windows = WindowPlan::constant(window, read.calls.len().max(1), WindowSource::User);
     let case = Case::new(Arc::new(read), ledger, windows);
     let schedule = Schedule::Now { force: false };
-    let outcome = drive(
-        &case,
-        promise.policy,
-        promise.knobs,
-        schedule,
-        None,
-        &mut Digests,
-    );
-    let Some(event) = outcome
-        .events
-        .iter()
-        .find(|event| event.after < event.before)
-    else {
+    let outcome = drive(&case, promise.policy, promise.knobs, schedule, None, &mut Digests);
+    let Some(event) = outcome.events.iter().find(|event| event.after < event.before) else {
         return match outcome.compactions {
             0 => Check::passed(NAME, "compacting it again changes nothing"),
             _ => Check::passed(NAME, "compacting it again acts and saves nothing"),

@@ -16,10 +16,8 @@ const NAME: &str = "kept bytes";
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let source = &promise.case.session;
     let _held = (source.source.bytes.whole(), read.source.bytes.whole());
-    let context: Vec<&Message> = context_messages(read)
-        .into_iter()
-        .map(|idx| &read.messages[idx])
-        .collect();
+    let context: Vec<&Message> =
+        context_messages(read).into_iter().map(|idx| &read.messages[idx]).collect();
     let changed = changed_records(promise);
     let match_of = |message: &Message, there: &Message, is_joined: bool| {
         let is_changed = message.raw.iter().any(|span| changed.contains(&span.start));
@@ -49,18 +47,9 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
             }
             continue;
         }
-        let is_there = context
-            .iter()
-            .any(|there| match_of(message, there, joins).is_some());
-        let fault = if is_there {
-            "its position changed"
-        } else {
-            "its bytes changed"
-        };
-        return Check::failed(
-            NAME,
-            format!("message {} was not edited, but {fault}", idx + 1),
-        );
+        let is_there = context.iter().any(|there| match_of(message, there, joins).is_some());
+        let fault = if is_there { "its position changed" } else { "its bytes changed" };
+        return Check::failed(NAME, format!("message {} was not edited, but {fault}", idx + 1));
     }
     passed(kept, reframed, in_changed)
 }
@@ -103,9 +92,7 @@ fn changed_records(promise: &Promise<'_>) -> HashSet<usize> {
     }
     let others = session.messages.iter().zip(is_kept);
     let others = others.filter(|(_, is_kept)| !is_kept);
-    others
-        .flat_map(|(message, _)| message.raw.iter().map(|span| span.start))
-        .collect()
+    others.flat_map(|(message, _)| message.raw.iter().map(|span| span.start)).collect()
 }
 
 /// Compares the records of an untouched message. A message without a record (the tools of a request), or of which the format
@@ -132,9 +119,7 @@ fn byte_match(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -
         let is_same = a.raw.len() == b.raw.len() && a.role == b.role;
         return same_parts(Match::KeptFields).filter(|_| is_same);
     }
-    here.into_iter()
-        .eq(there.map(kept))
-        .then_some(Match::KeptFields)
+    here.into_iter().eq(there.map(kept)).then_some(Match::KeptFields)
 }
 
 /// Returns true if two messages have the same parts.
@@ -158,14 +143,8 @@ fn is_joined_with_texts(source: &Session, a: &Message, read: &Session, b: &Messa
 fn are_same(a: &[Part], b: &[Part]) -> bool {
     let is_same = |(a, b): (&Part, &Part)| match (&a.body, &b.body) {
         (
-            Body::Thinking {
-                text, sealed_bytes, ..
-            },
-            Body::Thinking {
-                text: there,
-                sealed_bytes: sealed,
-                ..
-            },
+            Body::Thinking { text, sealed_bytes, .. },
+            Body::Thinking { text: there, sealed_bytes: sealed, .. },
         ) => text == there && sealed_bytes == sealed,
         (a, b) => a == b,
     };

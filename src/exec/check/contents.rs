@@ -31,15 +31,10 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
                 }
             }
             // Not every format can add a result.
-            ManagedEntry::Written {
-                answers: Some(_), ..
-            } => {}
-            ManagedEntry::Written {
-                role,
-                text,
-                before_message,
-                ..
-            } => contents.add_text(*before_message, *role, text),
+            ManagedEntry::Written { answers: Some(_), .. } => {}
+            ManagedEntry::Written { role, text, before_message, .. } => {
+                contents.add_text(*before_message, *role, text)
+            }
         }
     }
     contents
@@ -50,19 +45,13 @@ fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<Strin
     let mut rest = found.texts.iter();
     for item in &promised.texts {
         if !rest.any(|there| there.text == item.text) {
-            return Some(format!(
-                "a text of message {} is missing or misplaced",
-                item.message + 1
-            ));
+            return Some(format!("a text of message {} is missing or misplaced", item.message + 1));
         }
     }
     let more = found.texts.len() - promised.texts.len();
     let (media, found) = (promised.media.len(), found.media.len());
     if found + more < media {
-        return Some(format!(
-            "{} images or other media are missing",
-            media - found - more
-        ));
+        return Some(format!("{} images or other media are missing", media - found - more));
     }
     (more > media).then(|| format!("{more} unexpected texts"))
 }
@@ -78,10 +67,7 @@ fn differing_call(promised: &[CallItem<'_>], found: &[CallItem<'_>]) -> Option<S
         };
         if !is_same || !is_answered {
             let part = if is_same { "result" } else { "call" };
-            return Some(format!(
-                "a {part} of message {} changed",
-                promised.message + 1
-            ));
+            return Some(format!("a {part} of message {} changed", promised.message + 1));
         }
     }
     (promised.len() != found.len())

@@ -73,19 +73,13 @@ fn kept_records(promise: &Promise<'_>, read: &Session, ids: &RecordIds) -> Vec<S
         return ids.of_file(&source.source.bytes);
     }
     let mut starts = HashSet::new();
-    let messages = promise
-        .managed
-        .entries
-        .iter()
-        .filter_map(|entry| match entry {
-            ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => Some(*message),
-            ManagedEntry::Written { .. } => None,
-        });
+    let messages = promise.managed.entries.iter().filter_map(|entry| match entry {
+        ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => Some(*message),
+        ManagedEntry::Written { .. } => None,
+    });
     let spans = messages.flat_map(|message| &source.messages[message].raw);
     let spans = spans.filter(|span| starts.insert(span.start));
-    spans
-        .flat_map(|span| ids.of_record(&source.raw(span)))
-        .collect()
+    spans.flat_map(|span| ids.of_record(&source.raw(span))).collect()
 }
 
 /// Returns the repeated ids of messages, then those of calls.

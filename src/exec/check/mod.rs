@@ -24,10 +24,7 @@ pub(super) fn all(promise: &Promise<'_>, bytes: &FileBytes) -> Vec<Check> {
         Ok(read) => read,
         Err(reason) => return vec![Check::failed("reads back", reason)],
     };
-    let mut checks = vec![
-        pairs::check(promise, &read),
-        roles::check(promise, &read, &report),
-    ];
+    let mut checks = vec![pairs::check(promise, &read), roles::check(promise, &read, &report)];
     if promise.is_same_format() {
         checks.push(bytes::check(promise, &read));
     }
@@ -45,10 +42,7 @@ pub(super) fn all(promise: &Promise<'_>, bytes: &FileBytes) -> Vec<Check> {
 fn read_back(promise: &Promise<'_>, bytes: &FileBytes) -> Result<(Session, ImportReport), String> {
     let name = promise.case.session.source.name.clone();
     let _held = bytes.whole();
-    let input = Input {
-        name,
-        bytes: bytes.clone(),
-    };
+    let input = Input { name, bytes: bytes.clone() };
     let parsed = promise.format.read(&input, &Progress::default());
     let parsed = parsed.map_err(|error| error.to_string())?;
     let session = parsed.sessions.into_iter().next();

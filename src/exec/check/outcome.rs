@@ -16,29 +16,16 @@ pub struct Check {
 impl Check {
     /// Creates a check that passed, with its figures.
     pub fn passed(name: &'static str, figures: impl Into<String>) -> Self {
-        Self {
-            name,
-            ok: true,
-            warning: false,
-            detail: figures.into(),
-        }
+        Self { name, ok: true, warning: false, detail: figures.into() }
     }
 
     /// Creates a check that passed since the source has the same fault.
     pub fn warned(name: &'static str, fault: impl Into<String>) -> Self {
-        Self {
-            warning: true,
-            ..Self::passed(name, fault)
-        }
+        Self { warning: true, ..Self::passed(name, fault) }
     }
 
     /// Creates a check that failed, with the fault.
     pub fn failed(name: &'static str, fault: impl Into<String>) -> Self {
-        Self {
-            name,
-            ok: false,
-            warning: false,
-            detail: fault.into(),
-        }
+        Self { name, ok: false, warning: false, detail: fault.into() }
     }
 }

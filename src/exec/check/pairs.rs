@@ -58,36 +58,22 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let new = if is_new && promise.is_of_system() {
         let sent = promise.as_session();
         let all: Vec<usize> = (0..sent.messages.len()).collect();
-        let known: HashSet<String> = faults(&sent, &all)
-            .iter()
-            .map(|f| f.call.to_owned())
-            .collect();
-        new.into_iter()
-            .filter(|faulty| !known.contains(faulty.call))
-            .collect()
+        let known: HashSet<String> =
+            faults(&sent, &all).iter().map(|f| f.call.to_owned()).collect();
+        new.into_iter().filter(|faulty| !known.contains(faulty.call)).collect()
     } else {
         new
     };
-    if let Some(FaultyCall {
-        message,
-        fault,
-        call,
-    }) = new.first()
-    {
+    if let Some(FaultyCall { message, fault, call }) = new.first() {
         let others = match new.len() - 1 {
             0 => String::new(),
             n => format!(", and {n} more"),
         };
-        let why = format!(
-            "message {}: call {call} is {}{others}",
-            message + 1,
-            fault.description()
-        );
+        let why =
+            format!("message {}: call {call} is {}{others}", message + 1, fault.description());
         return Check::failed("pairs", why);
     }
-    let parts = context
-        .iter()
-        .map(|idx| read.parts_of(&read.messages[*idx]));
+    let parts = context.iter().map(|idx| read.parts_of(&read.messages[*idx]));
     let calls: usize = parts.map(|parts| calls_of(parts).count()).sum();
     let position = match required_position(read) {
         ResultPosition::AnywhereAfter => "after",
@@ -95,10 +81,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     };
     let calls = counted(calls, "call");
     if found.is_empty() {
-        return Check::passed(
-            "pairs",
-            format!("{calls}, every result {position} its call"),
-        );
+        return Check::passed("pairs", format!("{calls}, every result {position} its call"));
     }
     let faults = fault_counts(&found);
     let origin = if is_new {
@@ -132,11 +115,7 @@ fn fault_counts(found: &[FaultyCall<'_>]) -> String {
         let n = found.iter().filter(|faulty| faulty.fault == *fault).count();
         (n > 0).then(|| format!("{n} {}", fault.description()))
     };
-    Fault::ALL
-        .iter()
-        .filter_map(of)
-        .collect::<Vec<_>>()
-        .join(", ")
+    Fault::ALL.iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Finds the faults of these messages, in order.
@@ -180,9 +159,7 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<FaultyCall<'a>> {
 /// Returns the position of results that the provider of a session's format requires.
 fn required_position(session: &Session) -> ResultPosition {
     let format = formats::by_name(session.source.format);
-    format.map_or(ResultPosition::BeforeNextAnswer, |format| {
-        format.result_position
-    })
+    format.map_or(ResultPosition::BeforeNextAnswer, |format| format.result_position)
 }
 
 /// Matches the remaining calls and results, each with the position of its message: a result after its call is
@@ -216,11 +193,7 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
             is_left
         });
         if is_left {
-            found.push(FaultyCall {
-                message: at,
-                fault: Fault::Orphan,
-                call,
-            });
+            found.push(FaultyCall { message: at, fault: Fault::Orphan, call });
         }
     }
     found
@@ -246,9 +219,7 @@ fn following_results<'a>(session: &'a Session, rest: &[&Message]) -> Vec<(usize,
             message.parts.len()
         };
         let end = message.parts.start + head;
-        results_of(session, message)
-            .take_while(|(part, _)| *part < end)
-            .collect::<Vec<_>>()
+        results_of(session, message).take_while(|(part, _)| *part < end).collect::<Vec<_>>()
     };
     rest[..n].iter().flat_map(results).collect()
 }
@@ -277,11 +248,8 @@ fn results_of<'a>(
     message: &Message,
 ) -> impl Iterator<Item = (usize, &'a str)> {
     let parts = &session.parts;
-    message
-        .parts
-        .clone()
-        .filter_map(move |idx| match &parts[idx].body {
-            Body::ToolResult { call, .. } => Some((idx, &**call)),
-            _ => None,
-        })
+    message.parts.clone().filter_map(move |idx| match &parts[idx].body {
+        Body::ToolResult { call, .. } => Some((idx, &**call)),
+        _ => None,
+    })
 }

@@ -31,9 +31,7 @@ impl Promise<'_> {
     /// it.
     pub(super) fn is_of_system(&self) -> bool {
         let mut stages = self.policy.stages.iter();
-        self.policy
-            .kind
-            .is_some_and(|kind| kind != PolicyKind::Strategy)
+        self.policy.kind.is_some_and(|kind| kind != PolicyKind::Strategy)
             || stages.any(|stage| matches!(stage.action, Action::Named(_)))
     }
 

@@ -31,11 +31,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
     let n_empty_of = |idx: &usize| n_empty(read, read.messages[*idx].parts.clone());
     let empty = context.iter().find(|idx| n_empty_of(idx) > 0);
     let n: usize = context.iter().map(n_empty_of).sum();
-    let allowed = if promise.is_same_format() {
-        n_empty_kept(source, promise.managed)
-    } else {
-        0
-    };
+    let allowed = if promise.is_same_format() { n_empty_kept(source, promise.managed) } else { 0 };
     if n > allowed {
         let message = empty.map_or(0, |idx| idx + 1);
         return Check::failed("roles", format!("message {message} has an empty text"));
@@ -53,10 +49,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport
         return Check::passed("roles", figures);
     }
     let empty = counted(n, "empty text");
-    Check::warned(
-        "roles",
-        format!("{figures}; {empty} as in the source; providers reject this"),
-    )
+    Check::warned("roles", format!("{figures}; {empty} as in the source; providers reject this"))
 }
 
 /// Returns an unknown role in a provider's request. The own formats of programs may contain unknown records.

@@ -35,16 +35,12 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
         }
     }
     let messages = context_messages(read).into_iter();
-    let found: Vec<_> = messages
-        .flat_map(|idx| sealed(read, read.messages[idx].parts.clone()))
-        .collect();
+    let found: Vec<_> =
+        messages.flat_map(|idx| sealed(read, read.messages[idx].parts.clone())).collect();
     if found == kept {
         return Check::passed(
             NAME,
-            format!(
-                "{}, unchanged",
-                counted(kept.len(), "encrypted reasoning block")
-            ),
+            format!("{}, unchanged", counted(kept.len(), "encrypted reasoning block")),
         );
     }
     if !promise.is_same_format() && found.is_empty() {
@@ -55,21 +51,16 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let (kept, found) = (kept.len(), found.len());
     Check::failed(
         NAME,
-        format!(
-            "{} instead of {kept}, or changed",
-            counted(found, "encrypted reasoning block")
-        ),
+        format!("{} instead of {kept}, or changed", counted(found, "encrypted reasoning block")),
     )
 }
 
 /// Returns signed or encrypted reasoning: its text, and the size of the signature or ciphertext.
 fn sealed(session: &Session, parts: std::ops::Range<usize>) -> impl Iterator<Item = (&str, u32)> {
-    session.parts[parts]
-        .iter()
-        .filter_map(|part| match &part.body {
-            Body::Thinking {
-                text, sealed_bytes, ..
-            } if *sealed_bytes > 0 => Some((&**text, *sealed_bytes)),
-            _ => None,
-        })
+    session.parts[parts].iter().filter_map(|part| match &part.body {
+        Body::Thinking { text, sealed_bytes, .. } if *sealed_bytes > 0 => {
+            Some((&**text, *sealed_bytes))
+        }
+        _ => None,
+    })
 }

@@ -19,14 +19,8 @@ fn case() -> Case {
 }
 
 fn case_of(source: &str) -> Case {
-    let input = Input {
-        name: "c.json".to_owned(),
-        bytes: source.as_bytes().to_vec().into(),
-    };
-    let session = formats::parse(&input)
-        .expect("a conversation")
-        .sessions
-        .remove(0);
+    let input = Input { name: "c.json".to_owned(), bytes: source.as_bytes().to_vec().into() };
+    let session = formats::parse(&input).expect("a conversation").sessions.remove(0);
     let counter = crate::tokens::default_counter();
     let ledger =
         TokenLedger::count(&session, counter, &Progress::default()).expect("it is not cancelled");
@@ -46,16 +40,11 @@ fn whole(case: &Case) -> Managed {
 
 /// Checks these bytes as an export that keeps the whole source.
 fn checks_of(source: &str, format: &str, written: &str) -> Vec<Check> {
-    let (case, format) = (
-        case_of(source),
-        formats::by_name(format).expect("a known format"),
-    );
+    let (case, format) = (case_of(source), formats::by_name(format).expect("a known format"));
     let (managed, tokens) = (whole(&case), case.ledger.total());
     let policy = crate::presets::by_name("truncate").expect("bundled");
     let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "output_reserve", 0.0)
-        .expect("inside the range");
+    policy.set(&mut knobs, "output_reserve", 0.0).expect("inside the range");
     let promise = Promise {
         case: &case,
         managed: &managed,
@@ -78,24 +67,12 @@ fn outcomes(written: &str) -> Vec<(&'static str, bool)> {
 }
 
 fn failed(written: &str) -> Vec<&'static str> {
-    outcomes(written)
-        .into_iter()
-        .filter(|(_, ok)| !ok)
-        .map(|(name, _)| name)
-        .collect()
+    outcomes(written).into_iter().filter(|(_, ok)| !ok).map(|(name, _)| name).collect()
 }
 
 #[test]
 fn a_faithful_export_passes_every_check() {
-    let names = [
-        "pairs",
-        "roles",
-        "kept bytes",
-        "tokens",
-        "ids unique",
-        "signatures",
-        "again",
-    ];
+    let names = ["pairs", "roles", "kept bytes", "tokens", "ids unique", "signatures", "again"];
     assert_eq!(outcomes(SOURCE), names.map(|name| (name, true)));
 }
 
@@ -118,11 +95,7 @@ fn a_result_without_its_call_fails() {
 fn a_conversation_that_begins_with_the_assistant_fails() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let headless = [lines[0], lines[2], lines[3], lines[4], lines[5]].join("\n");
-    assert!(
-        failed(&headless).contains(&"roles"),
-        "{:?}",
-        failed(&headless)
-    );
+    assert!(failed(&headless).contains(&"roles"), "{:?}", failed(&headless));
 }
 
 #[test]
@@ -148,11 +121,7 @@ fn another_token_count_than_expected_fails() {
 fn two_calls_with_one_id_fail() {
     let lines: Vec<&str> = SOURCE.lines().collect();
     let doubled = [&lines[..4], &lines[2..]].concat().join("\n");
-    assert!(
-        failed(&doubled).contains(&"ids unique"),
-        "{:?}",
-        failed(&doubled)
-    );
+    assert!(failed(&doubled).contains(&"ids unique"), "{:?}", failed(&doubled));
 }
 
 #[test]
@@ -162,11 +131,7 @@ fn two_calls_with_one_id_in_the_source_are_a_warning() {
     let checks = checks_of(&doubled, "openai_chat", &doubled);
     let ids = checks.iter().find(|check| check.name == "ids unique");
     assert!(ids.is_some_and(|check| check.ok && check.warning));
-    assert!(
-        checks_of(SOURCE, "openai_chat", SOURCE)
-            .iter()
-            .all(|check| !check.warning)
-    );
+    assert!(checks_of(SOURCE, "openai_chat", SOURCE).iter().all(|check| !check.warning));
 }
 
 #[test]
@@ -192,10 +157,7 @@ fn a_call_without_result_in_the_source_is_a_warning() {
     let source = SOURCE.replace("\"tool\", \"tool_call_id\": \"c1\"", "\"user\"");
     let checks = checks_of(&source, "openai_chat", &source);
     let pairs = &checks[0];
-    assert!(
-        pairs.ok && checks.iter().all(|check| check.ok),
-        "{checks:?}"
-    );
+    assert!(pairs.ok && checks.iter().all(|check| check.ok), "{checks:?}");
     assert!(pairs.warning && !checks[1].warning);
     assert_eq!(
         pairs.detail,
@@ -219,11 +181,7 @@ fn an_empty_text_beside_others_fails_unless_the_source_has_it() {
     let checks = checks_of(&blank, "openai_chat", &blank);
     assert!(checks.iter().all(|check| check.ok), "{checks:?}");
     assert!(checks[1].warning && !checks[0].warning);
-    assert!(
-        checks[1]
-            .detail
-            .ends_with("1 empty text as in the source; providers reject this")
-    );
+    assert!(checks[1].detail.ends_with("1 empty text as in the source; providers reject this"));
 }
 
 /// [`SOURCE`] as Anthropic messages.
@@ -239,9 +197,7 @@ fn another_format_may_have_another_count_but_must_have_the_contents() {
     let failed = |written: &str| {
         let checks = checks_of(SOURCE, "anthropic_messages", written);
         let failed = checks.into_iter().filter(|check| !check.ok);
-        failed
-            .map(|check| (check.name, check.detail))
-            .collect::<Vec<_>>()
+        failed.map(|check| (check.name, check.detail)).collect::<Vec<_>>()
     };
     assert_eq!(failed(ANTHROPIC), []);
     let spaced = ANTHROPIC.replace("{\"path\": \"a\"}", "{ \"path\" : \"a\" }");
@@ -270,10 +226,7 @@ fn the_expected_tokens_by_kind_add_up_to_the_context() {
     let result = case.session.messages[2].parts.start;
     managed.entries[2] = ManagedEntry::Edited {
         message: 2,
-        parts: vec![ManagedPart::Replaced {
-            part: result,
-            text: "gone".to_owned(),
-        }],
+        parts: vec![ManagedPart::Replaced { part: result, text: "gone".to_owned() }],
     };
     managed.entries.push(ManagedEntry::Written {
         role: Role::User,
@@ -294,15 +247,9 @@ fn the_expected_tokens_by_kind_add_up_to_the_context() {
         knobs: &policy.defaults(),
         call: 0,
     };
-    let untouched: u64 = [0, 1, 3]
-        .map(|message| case.ledger.message(message).0)
-        .iter()
-        .sum();
+    let untouched: u64 = [0, 1, 3].map(|message| case.ledger.message(message).0).iter().sum();
     let ours = case.ledger.weigh("gone").0 + case.ledger.weigh("a notice").0;
-    assert_eq!(
-        tokens::promised_groups(&promise).iter().sum::<u64>(),
-        untouched + ours
-    );
+    assert_eq!(tokens::promised_groups(&promise).iter().sum::<u64>(), untouched + ours);
 }
 
 #[test]

@@ -17,16 +17,9 @@ const NAME: &str = "tokens";
 /// the counts is reported.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let ledger = promise.case.ledger.recount(read);
-    let measured: Tokens = context_messages(read)
-        .into_iter()
-        .map(|idx| ledger.message(idx))
-        .sum();
+    let measured: Tokens = context_messages(read).into_iter().map(|idx| ledger.message(idx)).sum();
     let measured = measured + promise.overhead;
-    let figures = format!(
-        "expected {}, measured {}",
-        tokens(promise.tokens),
-        tokens(measured)
-    );
+    let figures = format!("expected {}, measured {}", tokens(promise.tokens), tokens(measured));
     let (promised, found) = (promised_groups(promise), measured_groups(read, &ledger));
     if promise.is_same_format() {
         let expected = (promise.tokens.0 + found[THINKING]).saturating_sub(promised[THINKING]);
@@ -71,24 +64,17 @@ fn rewritten_arguments(
     let mut written: HashMap<&str, (usize, &str)> = HashMap::new();
     for idx in context_messages(read) {
         for part in read.messages[idx].parts.clone() {
-            if let Body::ToolCall {
-                call, arguments, ..
-            } = &read.parts[part].body
-            {
+            if let Body::ToolCall { call, arguments, .. } = &read.parts[part].body {
                 written.insert(&**call, (part, &**arguments));
             }
         }
     }
     let (mut of_promise, mut of_file) = (Tokens::ZERO, Tokens::ZERO);
     let session = &promise.case.session;
-    let edited = promise
-        .managed
-        .entries
-        .iter()
-        .filter_map(|entry| match entry {
-            ManagedEntry::Edited { parts, .. } => Some(parts),
-            _ => None,
-        });
+    let edited = promise.managed.entries.iter().filter_map(|entry| match entry {
+        ManagedEntry::Edited { parts, .. } => Some(parts),
+        _ => None,
+    });
     for part in edited.flatten() {
         let ManagedPart::Replaced { part, text } = part else {
             continue;
@@ -115,14 +101,8 @@ fn are_equal_arguments(promised: &str, found: &str) -> bool {
 }
 
 /// Groups of parts that formats may represent differently.
-const GROUPS: [&str; 6] = [
-    "text",
-    "tool definitions",
-    "thinking",
-    "tool calls",
-    "tool results",
-    "media",
-];
+const GROUPS: [&str; 6] =
+    ["text", "tool definitions", "thinking", "tool calls", "tool results", "media"];
 
 /// Index of the group of reasoning.
 const THINKING: usize = 2;
@@ -165,14 +145,10 @@ pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
             ManagedEntry::Written { .. } => {}
         }
     }
-    let written = promise
-        .managed
-        .entries
-        .iter()
-        .filter_map(|entry| match entry {
-            ManagedEntry::Written { text, .. } => Some(ledger.weigh(text).0),
-            _ => None,
-        });
+    let written = promise.managed.entries.iter().filter_map(|entry| match entry {
+        ManagedEntry::Written { text, .. } => Some(ledger.weigh(text).0),
+        _ => None,
+    });
     sums[0] += written.sum::<u64>();
     sums
 }
@@ -209,11 +185,7 @@ fn differences(promised: &[u64], measured: &[u64]) -> Vec<Difference> {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let more = if self.measured > self.promised {
-            "more"
-        } else {
-            "less"
-        };
+        let more = if self.measured > self.promised { "more" } else { "less" };
         write!(
             f,
             "{} {more} of {}",

@@ -48,21 +48,13 @@ impl Aspect {
 
     /// Returns the text after the figure: the noun, the messages of which it is missing, and the detail.
     pub fn description(&self, grouped: fn(u64) -> String) -> String {
-        let noun = if self.held == 1 {
-            self.singular
-        } else {
-            self.plural
-        };
+        let noun = if self.held == 1 { self.singular } else { self.plural };
         let mut text = noun.to_owned();
         if !self.messages.is_empty() {
             let numbers = self.messages.iter().map(|idx| grouped(*idx as u64 + 1));
             let numbers: Vec<String> = numbers.collect();
             let s = plural(numbers.len(), "message");
-            let more = if numbers.len() < self.held - self.kept {
-                ", …"
-            } else {
-                ""
-            };
+            let more = if numbers.len() < self.held - self.kept { ", …" } else { "" };
             let _ = write!(text, " (message{s} {}{more})", numbers.join(", "));
         }
         if !self.detail.is_empty() {

@@ -27,24 +27,13 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     ));
     let tools = |contents: &Contents<'_>| -> Vec<Located<String>> {
         let tools = contents.tools.iter();
-        let text = |tool: &Located<Value>| Located {
-            message: tool.message,
-            item: tool.item.to_string(),
-        };
+        let text =
+            |tool: &Located<Value>| Located { message: tool.message, item: tool.item.to_string() };
         tools.map(text).collect()
     };
-    all.push(same(
-        ["tool definitions", "tool definition"],
-        true,
-        &tools(&source),
-        &tools(&found),
-    ));
-    let mut reasoning = same(
-        ["reasoning blocks", "reasoning block"],
-        false,
-        &source.reasoning,
-        &found.reasoning,
-    );
+    all.push(same(["tool definitions", "tool definition"], true, &tools(&source), &tools(&found)));
+    let mut reasoning =
+        same(["reasoning blocks", "reasoning block"], false, &source.reasoning, &found.reasoning);
     // Many formats hold no reasoning, so that losing it is not a loss of content.
     reasoning.is_content = reasoning.is_whole();
     all.push(reasoning);
@@ -65,18 +54,15 @@ fn history(session: &Session) -> Contents<'_> {
 
 /// Returns a key of every media part: its hash or, if the file lacks its bytes, its kind and size.
 fn media_keys(session: &Session, contents: &Contents<'_>) -> Vec<Located<String>> {
-    let key = |part: usize| match (
-        formats::media_bytes(session, part),
-        &session.parts[part].body,
-    ) {
+    let key = |part: usize| match (formats::media_bytes(session, part), &session.parts[part].body) {
         (Some(bytes), _) => sha256(&bytes),
         (None, Body::Media { media, bytes, .. }) => format!("{media:?} {bytes}"),
         (None, _) => String::new(),
     };
-    let keys = contents.media.iter().map(|media| Located {
-        message: media.message,
-        item: key(media.item),
-    });
+    let keys = contents
+        .media
+        .iter()
+        .map(|media| Located { message: media.message, item: key(media.item) });
     keys.collect()
 }
 
@@ -117,11 +103,7 @@ fn texts(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
         n_found,
         moved,
     ));
-    all.push(counted(
-        ["blank texts", "blank text"],
-        source.n_blank,
-        found.n_blank,
-    ));
+    all.push(counted(["blank texts", "blank text"], source.n_blank, found.n_blank));
 }
 
 /// Compares calls with their arguments and results.
@@ -155,32 +137,16 @@ fn calls(source: &Contents<'_>, found: &Contents<'_>, all: &mut Vec<Aspect>) {
             }
         }
     }
-    all.push(with_missing(
-        ["calls", "call"],
-        true,
-        source.calls.len(),
-        no_call,
-    ));
-    all.push(with_missing(
-        ["results", "result"],
-        true,
-        n_results,
-        no_result,
-    ));
+    all.push(with_missing(["calls", "call"], true, source.calls.len(), no_call));
+    all.push(with_missing(["results", "result"], true, n_results, no_result));
     all.push(with_missing(
         ["error flags of results", "error flag of a result"],
         false,
         n_failed,
         no_error,
     ));
-    let mut open = counted(
-        [
-            "calls without a recorded result",
-            "call without a recorded result",
-        ],
-        n_noted,
-        0,
-    );
+    let mut open =
+        counted(["calls without a recorded result", "call without a recorded result"], n_noted, 0);
     "a note replaces each result".clone_into(&mut open.detail);
     all.push(open);
 }

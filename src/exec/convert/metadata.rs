@@ -18,9 +18,7 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
     let mut messages = |noun, has: fn(&Message) -> bool| {
         all.push(counted(noun, count(session, has), count(read, has)));
     };
-    messages(["times of messages", "time of a message"], |m| {
-        m.time.is_some()
-    });
+    messages(["times of messages", "time of a message"], |m| m.time.is_some());
     messages(
         [
             "flags of messages that the program wrote as the user",
@@ -28,29 +26,19 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
         ],
         |m| m.is_injected,
     );
-    let ids: HashSet<&str> = read
-        .messages
-        .iter()
-        .filter_map(|m| m.id.as_deref())
-        .collect();
+    let ids: HashSet<&str> = read.messages.iter().filter_map(|m| m.id.as_deref()).collect();
     let own = session.messages.iter().filter(|m| m.in_history);
     let own: Vec<&str> = own.filter_map(|m| m.id.as_deref()).collect();
     let kept = own.iter().filter(|id| ids.contains(*id)).count();
-    all.push(counted(
-        ["ids of messages", "id of a message"],
-        own.len(),
-        kept,
-    ));
+    all.push(counted(["ids of messages", "id of a message"], own.len(), kept));
 }
 
 /// Compares models, usage and windows of calls.
 pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>) {
     let models = |session: &Session| -> Vec<Located<String>> {
         let models = session.calls.iter().filter_map(|call| call.model);
-        let located = models.map(|model| Located {
-            message: 0,
-            item: session.models[model].clone(),
-        });
+        let located =
+            models.map(|model| Located { message: 0, item: session.models[model].clone() });
         located.collect()
     };
     let mut named = same(
@@ -67,14 +55,8 @@ pub(super) fn of_calls(session: &Session, read: &Session, all: &mut Vec<Aspect>)
     let mut calls = |noun, has: fn(&Call) -> bool| {
         all.push(counted(noun, count(session, has), count(read, has)));
     };
-    calls(
-        ["reported tokens of calls", "call's reported tokens"],
-        |call| call.usage.is_some(),
-    );
-    calls(
-        ["context windows of calls", "context window of a call"],
-        |call| call.window.is_some(),
-    );
+    calls(["reported tokens of calls", "call's reported tokens"], |call| call.usage.is_some());
+    calls(["context windows of calls", "context window of a call"], |call| call.window.is_some());
     calls(["separate model calls", "separate model call"], |_| true);
 }
 
@@ -84,10 +66,7 @@ pub(super) fn of_session(session: &Session, read: &Session, all: &mut Vec<Aspect
     all.push(counted(["compactions", "compaction"], held, kept));
     let written = |session: &Session| session.messages.iter().filter(|m| !m.in_history).count();
     let mut summaries = counted(
-        [
-            "messages that compactions wrote",
-            "message that a compaction wrote",
-        ],
+        ["messages that compactions wrote", "message that a compaction wrote"],
         written(session),
         written(read),
     );
@@ -108,33 +87,19 @@ pub(super) fn of_session(session: &Session, read: &Session, all: &mut Vec<Aspect
 /// Counts the content of the file besides the conversation.
 pub(super) fn of_file(loaded: &Loaded) -> [Aspect; 2] {
     let others = loaded.conversations.len().saturating_sub(1);
-    let mut conversations = counted(
-        [
-            "other conversations of the file",
-            "other conversation of the file",
-        ],
-        others,
-        0,
-    );
+    let mut conversations =
+        counted(["other conversations of the file", "other conversation of the file"], others, 0);
     "convert each with --conversation".clone_into(&mut conversations.detail);
     let outside = loaded.report.records.iter();
-    let outside: Vec<(&String, usize)> = outside
-        .map(|(kind, n)| (kind, n.count - n.in_context))
-        .filter(|(_, n)| *n > 0)
-        .collect();
+    let outside: Vec<(&String, usize)> =
+        outside.map(|(kind, n)| (kind, n.count - n.in_context)).filter(|(_, n)| *n > 0).collect();
     let n = outside.iter().map(|(_, n)| n).sum();
     let mut records = counted(
-        [
-            "records outside of the conversation",
-            "record outside of the conversation",
-        ],
+        ["records outside of the conversation", "record outside of the conversation"],
         n,
         0,
     );
-    let kinds: Vec<String> = outside
-        .iter()
-        .map(|(kind, n)| format!("{n} {kind}"))
-        .collect();
+    let kinds: Vec<String> = outside.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let more = kinds.len().saturating_sub(MAX_LISTED);
     records.detail = kinds[..kinds.len() - more].join(", ");
     if more > 0 {

@@ -40,11 +40,8 @@ pub fn convert(
     check_is_new(output)?;
     let session = &loaded.case.session;
     let is_copy = format.name == session.source.format;
-    let bytes = if is_copy {
-        session.source.bytes.whole()
-    } else {
-        converted(session, format)?.into()
-    };
+    let bytes =
+        if is_copy { session.source.bytes.whole() } else { converted(session, format)?.into() };
     let failed = |error| write_error(output, &error);
     let staged = StagedFile::new(output, &bytes).map_err(failed)?;
     let (aspects, bytes) = if is_copy {
@@ -62,12 +59,7 @@ pub fn convert(
         (compare::aspects(loaded, &read), back.into())
     };
     commit_marked(staged, &bytes, output, ("convert", session, format))?;
-    Ok(Converted {
-        output: output.to_owned(),
-        bytes: bytes.len(),
-        is_copy,
-        aspects,
-    })
+    Ok(Converted { output: output.to_owned(), bytes: bytes.len(), is_copy, aspects })
 }
 
 /// Returns the aspects of a conversion without writing a file. A copy in the session's own format has none.
@@ -84,9 +76,7 @@ pub fn would_convert(
         return Ok(Vec::new());
     }
     let bytes = converted(session, format)?;
-    progress
-        .check_cancelled()
-        .map_err(|cancelled| cancelled.to_string())?;
+    progress.check_cancelled().map_err(|cancelled| cancelled.to_string())?;
     let read = read_again(bytes, format, progress)?;
     Ok(compare::aspects(loaded, &read))
 }
@@ -99,9 +89,7 @@ fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
         ..Managed::default()
     };
     if !format.accepts_any_source() {
-        let known: Vec<&str> = formats::accepting_any_source()
-            .map(|format| format.name)
-            .collect();
+        let known: Vec<&str> = formats::accepting_any_source().map(|format| format.name).collect();
         return Err(format!(
             "converting to {} is not supported; choose {}",
             format.label,
@@ -110,17 +98,12 @@ fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
     }
     // Keeps the bytes decompressed while records are read one by one.
     let _held = session.source.bytes.whole();
-    format
-        .write(session, &managed)
-        .map_err(|error| error.to_string())
+    format.write(session, &managed).map_err(|error| error.to_string())
 }
 
 /// Parses the result as this format, without detection.
 fn read_again(bytes: Vec<u8>, format: &Format, progress: &Progress) -> Result<Session, String> {
-    let input = Input {
-        name: String::new(),
-        bytes: bytes.into(),
-    };
+    let input = Input { name: String::new(), bytes: bytes.into() };
     let failed = |reason: &str| {
         format!(
             "nothing was written: the result as {} cannot be read again ({reason})",

@@ -53,12 +53,7 @@ impl DatabaseCopy {
                 "{shown}: cannot create a temporary folder for a copy ({error}); set TMPDIR"
             ))
         })?;
-        let mut copy = Self {
-            folder,
-            bytes: 0,
-            has_log: false,
-            warnings: Vec::new(),
-        };
+        let mut copy = Self { folder, bytes: 0, has_log: false, warnings: Vec::new() };
         if copy.copy_compressed(path, progress)? {
             return Ok(copy);
         }
@@ -71,8 +66,7 @@ impl DatabaseCopy {
             copy.has_log = before.writes_ahead && before.log.is_some();
             copy.copy_file(&real, "", progress).map_err(unreadable)?;
             if copy.has_log {
-                copy.copy_file(&real, "-wal", progress)
-                    .map_err(unreadable)?;
+                copy.copy_file(&real, "-wal", progress).map_err(unreadable)?;
             }
             progress
                 .check_cancelled()
@@ -174,10 +168,9 @@ impl DatabaseState {
         let metadata = fs::metadata(real)?;
         let log = with_suffix(real, "-wal");
         let log = match fs::symlink_metadata(&log) {
-            Ok(found) if found.is_file() => Some(LogState {
-                bytes: found.len(),
-                header: first_bytes(&log, LOG_HEADER)?,
-            }),
+            Ok(found) if found.is_file() => {
+                Some(LogState { bytes: found.len(), header: first_bytes(&log, LOG_HEADER)? })
+            }
             _ => None,
         };
         let header = first_bytes(real, FORMAT_VERSIONS.end)?;

@@ -90,8 +90,7 @@ impl Snapshot {
         let mut opened = OpenDatabase::open(&copy, progress);
         let mut warnings = std::mem::take(&mut copy.warnings);
         if copy.has_log && opened.as_ref().is_err_and(DatabaseError::may_be_the_log) {
-            copy.remove_log()
-                .map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
+            copy.remove_log().map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
             if let Ok(again) = OpenDatabase::open(&copy, progress) {
                 warnings.push(copy::FOREIGN_LOG.to_owned());
                 opened = Ok(again);
@@ -100,11 +99,7 @@ impl Snapshot {
         let mut database =
             opened.map_err(|error| LoadError(format!("{}: {error}", path.display())))?;
         database.warnings.splice(0..0, warnings);
-        Ok(Self {
-            name: file_name(path),
-            database,
-            _copy: copy,
-        })
+        Ok(Self { name: file_name(path), database, _copy: copy })
     }
 
     /// Returns the list of sessions, the oldest first.
@@ -128,10 +123,8 @@ impl Snapshot {
         let (rows, row_warnings) = database
             .rows_of(entry, progress)
             .map_err(|error| LoadError(format!("{name}: {error}")))?;
-        let document = Input {
-            name: name.clone(),
-            bytes: (database.kind.document)(entry, &rows).into(),
-        };
+        let document =
+            Input { name: name.clone(), bytes: (database.kind.document)(entry, &rows).into() };
         let notes = DocumentNotes {
             warnings: [&database.warnings[..], &row_warnings].concat(),
             recognized_by: database.recognized_by(),
@@ -163,9 +156,7 @@ impl OpenDatabase {
         let listed = database.query(&kind.listing);
         database.entries = kind.entries_of(&listed.rows);
         if database.entries.is_empty() {
-            return Err(listed
-                .error
-                .map_or(DatabaseError::Empty, DatabaseError::Query));
+            return Err(listed.error.map_or(DatabaseError::Empty, DatabaseError::Query));
         }
         database.warnings = warnings(&kind.listing, &listed);
         Ok(database)
@@ -214,10 +205,7 @@ fn warnings(query: &TableQuery, result: &QueryResult) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(error) = &result.error {
         let n = counted(result.rows.rows.len(), "row");
-        warnings.push(format!(
-            "only {n} of the table {} could be read: {error}",
-            query.table
-        ));
+        warnings.push(format!("only {n} of the table {} could be read: {error}", query.table));
     }
     if result.n_omitted > 0 {
         let n = counted(result.n_omitted, "row");

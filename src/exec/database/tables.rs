@@ -72,9 +72,7 @@ impl TableReader {
             steps,
             stop,
         };
-        reader
-            .restrict()
-            .map_err(|error| reader.query_error(&error))?;
+        reader.restrict().map_err(|error| reader.query_error(&error))?;
         Ok(reader)
     }
 
@@ -141,10 +139,7 @@ impl TableReader {
                 is_plain |= is_plain_table(row);
             }
             if is_plain {
-                found.push(Table {
-                    name: (*name).to_owned(),
-                    columns: self.columns(name)?,
-                });
+                found.push(Table { name: (*name).to_owned(), columns: self.columns(name)? });
             }
         }
         Ok(found)
@@ -197,10 +192,7 @@ impl TableReader {
     pub(super) fn rows(&self, query: &TableQuery, table: Option<&Table>) -> QueryResult {
         self.steps.store(0, Ordering::Relaxed);
         let mut result = QueryResult {
-            rows: Rows {
-                columns: query.columns,
-                rows: Vec::new(),
-            },
+            rows: Rows { columns: query.columns, rows: Vec::new() },
             error: None,
             n_invalid: 0,
             n_omitted: 0,
@@ -285,10 +277,9 @@ impl Select {
         columns.push(is_omitted);
         let (condition, parameters) = match &query.filter {
             RowFilter::All => (String::new(), Vec::new()),
-            RowFilter::Equals(column, value) => (
-                format!(" WHERE {} = ?1 COLLATE BINARY", quoted(column)),
-                vec![value.clone()],
-            ),
+            RowFilter::Equals(column, value) => {
+                (format!(" WHERE {} = ?1 COLLATE BINARY", quoted(column)), vec![value.clone()])
+            }
             RowFilter::StartsWith(column, start) => {
                 let column = quoted(column);
                 (
@@ -301,10 +292,7 @@ impl Select {
         };
         let columns = columns.join(", ");
         let table = quoted(query.table);
-        Self {
-            sql: format!("SELECT {columns} FROM {table}{condition}"),
-            parameters,
-        }
+        Self { sql: format!("SELECT {columns} FROM {table}{condition}"), parameters }
     }
 }
 
@@ -331,9 +319,7 @@ fn cell(value: ValueRef<'_>, left: &mut u64, n_invalid: &mut usize) -> Result<Ce
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            *left = left
-                .checked_sub(max_json_len(bytes))
-                .ok_or(QueryError::TooMuchData)?;
+            *left = left.checked_sub(max_json_len(bytes)).ok_or(QueryError::TooMuchData)?;
             let text = String::from_utf8_lossy(bytes);
             *n_invalid += usize::from(matches!(text, std::borrow::Cow::Owned(_)));
             Cell::Text(text.into_owned())
@@ -369,10 +355,7 @@ mod tests {
             ),
             "{sql}"
         );
-        assert!(
-            sql.contains(" FROM \"messages\" WHERE \"id\" >= ?1"),
-            "{sql}"
-        );
+        assert!(sql.contains(" FROM \"messages\" WHERE \"id\" >= ?1"), "{sql}");
         assert_eq!(parameters, ["a:", "a;"]);
     }
 }

@@ -52,11 +52,7 @@ impl ActionRequest {
             Self::Call(tools) => (None, tools.clone()),
             Self::Text(text) => (Some(text.clone()), Vec::new()),
         };
-        Question {
-            text,
-            tools,
-            max_tokens: MAX_ACTION,
-        }
+        Question { text, tools, max_tokens: MAX_ACTION }
     }
 }
 
@@ -82,18 +78,11 @@ pub(super) fn ask(
                 (ActionRequest::Text(_), _) => NextAction::parse(answer_text(&exchange)),
             }
         };
-        let with_full = |sample| {
-            action(
-                asked.full[*point].as_ref(),
-                &format!("action full context {sample}"),
-            )
-        };
+        let with_full =
+            |sample| action(asked.full[*point].as_ref(), &format!("action full context {sample}"));
         let of_lane = |played: &PlayedSamples| {
             let samples = played.samples.iter().map(|sample| {
-                action(
-                    sample.contexts[*point].as_ref(),
-                    &format!("action {}", sample.series),
-                )
+                action(sample.contexts[*point].as_ref(), &format!("action {}", sample.series))
             });
             samples.collect()
         };

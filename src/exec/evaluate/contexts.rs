@@ -97,14 +97,9 @@ pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, 
 
 /// Returns the recorded contexts directly after recorded compactions. At other points, the recorded context is the full one.
 pub(super) fn play_recorded(case: &Case, points: &[Point], series: &str) -> PlayedLane {
-    let mut played = PlayedLane {
-        series: series.to_owned(),
-        ..PlayedLane::default()
-    };
+    let mut played = PlayedLane { series: series.to_owned(), ..PlayedLane::default() };
     for point in points {
-        let context = point
-            .is_recorded_compaction
-            .then(|| recorded_context(case, point.call));
+        let context = point.is_recorded_compaction.then(|| recorded_context(case, point.call));
         let context = context.transpose().unwrap_or_else(|reason| {
             played.problem.get_or_insert(reason);
             None
@@ -124,15 +119,9 @@ pub(super) fn play(
     series: &str,
 ) -> PlayedLane {
     let summarizer = shared_answers(sender);
-    let exchanges = Series {
-        sender,
-        name: series,
-    };
+    let exchanges = Series { sender, name: series };
     let mut answers = Answers::through(&summarizer, &exchanges);
-    let mut played = PlayedLane {
-        series: series.to_owned(),
-        ..PlayedLane::default()
-    };
+    let mut played = PlayedLane { series: series.to_owned(), ..PlayedLane::default() };
     for call in calls {
         answers.restart();
         let schedule = Schedule::Replay;
@@ -193,10 +182,7 @@ fn prompt_context(context: &CallContext) -> Result<PromptContext, String> {
     });
     let messages = document["messages"].as_array().into_iter().flatten();
     Ok(PromptContext {
-        messages: system
-            .into_iter()
-            .chain(messages.map(message_from_json))
-            .collect(),
+        messages: system.into_iter().chain(messages.map(message_from_json)).collect(),
         tokens: context.outcome().context.tokens(),
     })
 }

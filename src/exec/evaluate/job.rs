@@ -144,11 +144,8 @@ pub fn has_measurable_compaction(session: &Session) -> bool {
 /// Adds to each lane one with the user's pins.
 fn with_pins(lanes: Vec<EvaluatedLane>) -> Vec<EvaluatedLane> {
     let both = lanes.into_iter().flat_map(|lane| {
-        let pinned = EvaluatedLane {
-            name: format!("{} + pins", lane.name),
-            has_pins: true,
-            ..lane.clone()
-        };
+        let pinned =
+            EvaluatedLane { name: format!("{} + pins", lane.name), has_pins: true, ..lane.clone() };
         [lane, pinned]
     });
     both.collect()
@@ -157,35 +154,19 @@ fn with_pins(lanes: Vec<EvaluatedLane>) -> Vec<EvaluatedLane> {
 impl EvaluatedLane {
     /// Creates a lane without pins.
     pub fn new(name: impl Into<String>, policy: Policy, knobs: KnobValues) -> Self {
-        Self {
-            name: name.into(),
-            policy,
-            knobs,
-            has_pins: false,
-            is_recorded: false,
-        }
+        Self { name: name.into(), policy, knobs, has_pins: false, is_recorded: false }
     }
 
     /// Creates the lane of the recorded run.
     fn recorded() -> Option<Self> {
         let none = presets::by_name("none")?;
         let knobs = none.defaults();
-        Some(Self {
-            is_recorded: true,
-            ..Self::new(RECORDED, none, knobs)
-        })
+        Some(Self { is_recorded: true, ..Self::new(RECORDED, none, knobs) })
     }
 
     /// Returns the session as this lane plays it: with the user's pins or without any manual edits.
     pub(super) fn case(&self, case: &Case) -> Case {
-        let pinned = if self.has_pins {
-            case.manual_edits.pinned.clone()
-        } else {
-            Vec::new()
-        };
-        case.with_manual_edits(ManualEdits {
-            pinned,
-            ..ManualEdits::default()
-        })
+        let pinned = if self.has_pins { case.manual_edits.pinned.clone() } else { Vec::new() };
+        case.with_manual_edits(ManualEdits { pinned, ..ManualEdits::default() })
     }
 }

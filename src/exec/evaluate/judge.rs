@@ -74,16 +74,10 @@ struct Unit<'a> {
 /// Judges the points of a session. The recorded run is a lane for probes only, so every lane is asked at every point.
 pub(super) fn ask(asked: AskedSession<'_, '_>) -> Vec<Judgement> {
     let (points, lanes) = (asked.points, asked.lanes);
-    let actions: Vec<Actions> = points
-        .iter()
-        .map(|point| Actions::after(&asked.case.session, point.call))
-        .collect();
+    let actions: Vec<Actions> =
+        points.iter().map(|point| Actions::after(&asked.case.session, point.call)).collect();
     let mut units = Vec::new();
-    for (point, _) in actions
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| matches!(a, Actions::Judged(_)))
-    {
+    for (point, _) in actions.iter().enumerate().filter(|(_, a)| matches!(a, Actions::Judged(_))) {
         units.push(Unit {
             point,
             lane: None,
@@ -99,13 +93,9 @@ pub(super) fn ask(asked: AskedSession<'_, '_>) -> Vec<Judgement> {
             }));
         }
     }
-    let judged = parallel(asked.concurrency, &units, |unit| {
-        judge(asked, unit, &actions[unit.point])
-    });
-    let empty = || JudgedPoint {
-        lanes: vec![Vec::new(); lanes.len()],
-        ..JudgedPoint::default()
-    };
+    let judged =
+        parallel(asked.concurrency, &units, |unit| judge(asked, unit, &actions[unit.point]));
+    let empty = || JudgedPoint { lanes: vec![Vec::new(); lanes.len()], ..JudgedPoint::default() };
     let mut results: Vec<JudgedPoint> = points.iter().map(|_| empty()).collect();
     for (unit, judged) in units.iter().zip(judged) {
         match unit.lane {
@@ -168,11 +158,7 @@ mod tests {
     use crate::session::{Body, Draft, Part, Role, SessionBuilder, Source};
 
     fn part(body: Body) -> Vec<Part> {
-        vec![Part {
-            body,
-            record: 0,
-            block: 0,
-        }]
+        vec![Part { body, record: 0, block: 0 }]
     }
 
     /// A request, then calls, with a recorded compaction before this one, and an answer.
@@ -192,24 +178,13 @@ mod tests {
             let arguments = format!("{{\"command\":\"run {idx}\"}}").into();
             let mut parts = part(Body::Text(format!("Thought {idx}.").into()));
             let (id, name) = (call.clone(), tool.clone());
-            parts.extend(part(Body::ToolCall {
-                call: id,
-                tool: name,
-                arguments,
-            }));
+            parts.extend(part(Body::ToolCall { call: id, tool: name, arguments }));
             builder.message(Draft::new(Role::Assistant, parts));
-            let result = Body::ToolResult {
-                call,
-                tool,
-                is_error: false,
-                text: "an observation".into(),
-            };
+            let result =
+                Body::ToolResult { call, tool, is_error: false, text: "an observation".into() };
             builder.message(Draft::new(Role::Tool, part(result)));
         }
-        builder.message(Draft::new(
-            Role::Assistant,
-            part(Body::Text("Done.".into())),
-        ));
+        builder.message(Draft::new(Role::Assistant, part(Body::Text("Done.".into()))));
         builder.finish()
     }
 
@@ -218,11 +193,7 @@ mod tests {
         let actions = Actions::after(&session(12, None), 3);
         assert_eq!(actions.n_judged(), ACTIONS);
         let text = actions.request().expect("there are actions");
-        for known in [
-            "Action 1: bash {\"command\":\"run 3\"}",
-            "Thought 10.",
-            "Action 8: ",
-        ] {
+        for known in ["Action 1: bash {\"command\":\"run 3\"}", "Thought 10.", "Action 8: "] {
             assert!(text.contains(known), "{known}: {text}");
         }
         for unknown in ["observation", "run 2", "run 11", "Action 9"] {
@@ -234,14 +205,8 @@ mod tests {
     fn actions_after_a_recorded_compaction_and_missing_ones_are_not_judged() {
         let after = |compaction, call| Actions::after(&session(30, compaction), call);
         assert!(matches!(after(Some(20), 2), Actions::Judged(_)));
-        assert!(matches!(
-            after(Some(20), 15),
-            Actions::AfterRecordedCompaction
-        ));
-        assert!(matches!(
-            after(Some(20), 25),
-            Actions::AfterRecordedCompaction
-        ));
+        assert!(matches!(after(Some(20), 15), Actions::AfterRecordedCompaction));
+        assert!(matches!(after(Some(20), 25), Actions::AfterRecordedCompaction));
         assert!(matches!(after(None, 30), Actions::Missing));
         assert!(matches!(after(None, 99), Actions::Missing));
     }

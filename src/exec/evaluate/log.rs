@@ -81,12 +81,7 @@ impl<'a> LoggedRequest<'a> {
             "tools": prompt.tools,
         });
         let key = sha256(format!("{context}\n{rest}\n{series}").as_bytes());
-        Self {
-            prompt,
-            context,
-            rest,
-            key,
-        }
+        Self { prompt, context, rest, key }
     }
 }
 
@@ -97,11 +92,7 @@ fn messages(messages: &[ChatMessage]) -> Value {
 impl EvaluationLog {
     /// Creates a log for a new run. The file is created with the first answer; without a path nothing is written.
     pub fn new(model: &Model, path: Option<PathBuf>) -> Self {
-        Self {
-            settings: RunLog::of(model),
-            path,
-            ..Self::default()
-        }
+        Self { settings: RunLog::of(model), path, ..Self::default() }
     }
 
     /// Opens the log of an earlier run. New answers are added to it.
@@ -117,12 +108,8 @@ impl EvaluationLog {
         let head = lines.next().unwrap_or_default();
         let not_a_log = |_error| format!("{shown} is not the log of an evaluation");
         let settings = serde_json::from_str(head).map_err(not_a_log)?;
-        let mut log = Self {
-            settings,
-            path: Some(path.to_owned()),
-            is_opened: true,
-            ..Self::default()
-        };
+        let mut log =
+            Self { settings, path: Some(path.to_owned()), is_opened: true, ..Self::default() };
         for (idx, line) in lines.enumerate() {
             if let Ok(context) = serde_json::from_str::<ContextLine>(line) {
                 log.contexts.insert(context.context_sha256);

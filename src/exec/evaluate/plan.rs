@@ -51,11 +51,7 @@ impl Plan {
         // Planted facts have points of their own.
         let has_points = !matches!(job.tier, Tier::Planted(_));
         let sessions = job.sessions.iter().filter(|_| has_points);
-        Self {
-            sessions: sessions
-                .map(|session| SessionPoints::new(job, session))
-                .collect(),
-        }
+        Self { sessions: sessions.map(|session| SessionPoints::new(job, session)).collect() }
     }
 
     /// Returns the number of probes.
@@ -109,18 +105,14 @@ impl Plan {
             _ => self.n_compared_actions(job),
         };
         let clusters = self.n_points();
-        let power = Power {
-            design_effect: design_effect(pairs as f64 / clusters.max(1) as f64),
-        };
+        let power = Power { design_effect: design_effect(pairs as f64 / clusters.max(1) as f64) };
         PlanCost {
             questions: groups.iter().map(|group| group.requests as usize).sum(),
             summaries: summaries.len(),
             tokens: requests.iter().map(|request| request.sent).sum(),
             answers: requests.iter().map(|request| request.answer).sum(),
             quote: quote_at(prices, endpoint, &requests),
-            cached: (!endpoint.is_local())
-                .then(|| all.cached_price(prices))
-                .flatten(),
+            cached: (!endpoint.is_local()).then(|| all.cached_price(prices)).flatten(),
             pairs,
             clusters,
             detectable: power.detectable(pairs).filter(|_| clusters >= MIN_CLUSTERS),
@@ -134,9 +126,7 @@ impl Plan {
             let session = &session.case.session;
             let calls = points.points.iter().map(|point| point.call);
             match job.tier {
-                Tier::Judge => calls
-                    .map(|call| Actions::after(session, call).n_judged())
-                    .sum(),
+                Tier::Judge => calls.map(|call| Actions::after(session, call).n_judged()).sum(),
                 _ if ActionRequest::new(session).is_none() => 0,
                 _ => calls.count(),
             }
@@ -145,10 +135,7 @@ impl Plan {
     }
 
     fn n_points(&self) -> usize {
-        self.sessions
-            .iter()
-            .map(|session| session.points.len())
-            .sum()
+        self.sessions.iter().map(|session| session.points.len()).sum()
     }
 
     /// Returns the summary requests of all samples.
@@ -249,11 +236,7 @@ fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGr
         questions.group(point.full_tokens, questions.full_context_runs),
     ];
     for (lane, tokens) in job.lanes.iter().zip(&point.lane_tokens) {
-        let n = if point.is_asked(lane.is_recorded) {
-            job.n_samples(lane)
-        } else {
-            0
-        };
+        let n = if point.is_asked(lane.is_recorded) { job.n_samples(lane) } else { 0 };
         groups.extend(std::iter::repeat_n(questions.group(*tokens, 1), n));
     }
     groups

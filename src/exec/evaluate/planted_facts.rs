@@ -37,9 +37,7 @@ impl Planting {
         let case = Case::new(Arc::new(planted.session), ledger, windows);
         let outcome = simulate(&case, &lane.policy, &lane.knobs, None);
         let n_calls = case.session.calls.len();
-        let calls = removals(&outcome)
-            .into_iter()
-            .filter(|call| *call < n_calls);
+        let calls = removals(&outcome).into_iter().filter(|call| *call < n_calls);
         Some(PlantedRun {
             lane: lane_idx,
             messages: planted.messages,
@@ -51,9 +49,7 @@ impl Planting {
     fn runs(self, job: &EvaluationJob) -> Vec<Vec<PlantedRun>> {
         let of_session = job.sessions.iter().map(|session| {
             let lanes = job.lanes.iter().enumerate();
-            lanes
-                .filter_map(|(idx, lane)| self.run(&session.case, lane, idx))
-                .collect()
+            lanes.filter_map(|(idx, lane)| self.run(&session.case, lane, idx)).collect()
         });
         of_session.collect()
     }
@@ -88,17 +84,11 @@ impl Planting {
         let canaries = self.canaries();
         let followed = parallel(concurrency, &runs, |(number, (run, sample))| {
             let lane = &job.lanes[run.lane];
-            let exchanges = Series {
-                sender,
-                name: &format!("planted {} {sample}", lane.name),
-            };
+            let exchanges = Series { sender, name: &format!("planted {} {sample}", lane.name) };
             let followed = self.follow(run, lane, &canaries, exchanges);
             followed
                 .into_iter()
-                .map(|canary| FollowedCanary {
-                    run: *number,
-                    ..canary
-                })
+                .map(|canary| FollowedCanary { run: *number, ..canary })
                 .collect::<Vec<_>>()
         });
         let followed: Vec<_> = followed.into_iter().flatten().collect();

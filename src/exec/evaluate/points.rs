@@ -71,29 +71,20 @@ impl SessionPoints {
         let calls: BTreeSet<usize> = removals.iter().flatten().copied().collect();
         let calls: Vec<usize> = calls.into_iter().filter(|call| *call < n_calls).collect();
         let unedited = case.with_manual_edits(ManualEdits::default());
-        let runs = SessionRuns {
-            played,
-            removals,
-            full_run: recorded(&unedited, Tokens::ZERO, None),
-        };
+        let runs =
+            SessionRuns { played, removals, full_run: recorded(&unedited, Tokens::ZERO, None) };
         let points: Vec<(Point, Written)> = evenly(&calls, job.max_points)
             .into_par_iter()
             .map(|call| point(job, session, &runs, call))
             .collect();
-        let mut all = Self {
-            n_compacted: calls.len(),
-            ..Self::default()
-        };
+        let mut all = Self { n_compacted: calls.len(), ..Self::default() };
         for (point, written) in points {
             all.without_distractor += written.without_distractor;
             all.above_maximum += written.above_maximum;
             let is_empty = job.tier == Tier::Probes && written.probes.is_empty();
             all.n_empty += usize::from(is_empty);
             if !is_empty {
-                all.points.push(Point {
-                    probes: written.probes,
-                    ..point
-                });
+                all.points.push(Point { probes: written.probes, ..point });
             }
         }
         all
@@ -201,18 +192,14 @@ fn questions(
     let conversation = &session.case.session;
     let known = KnownFacts::new(conversation, &session.facts, call);
     write(&known, most, |probe| {
-        let is_removed = kept_by_lane
-            .iter()
-            .any(|kept| !kept.contains(&probe.message));
+        let is_removed = kept_by_lane.iter().any(|kept| !kept.contains(&probe.message));
         is_removed && full.contains(&probe.message)
     })
 }
 
 /// Returns the tokens of the context of a call.
 fn tokens_at(outcome: &Outcome, call: usize) -> Tokens {
-    let idx = outcome
-        .samples
-        .binary_search_by_key(&call, |sample| sample.call);
+    let idx = outcome.samples.binary_search_by_key(&call, |sample| sample.call);
     idx.map_or(Tokens::ZERO, |idx| outcome.samples[idx].tokens)
 }
 

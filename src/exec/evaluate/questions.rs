@@ -76,10 +76,7 @@ fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
             let is_asked = lane.is_asked_at(point);
             vec![[None; 2]; if is_asked { lane.samples.len() } else { 0 }]
         });
-        ProbeAnswers {
-            lanes: lanes.collect(),
-            ..ProbeAnswers::default()
-        }
+        ProbeAnswers { lanes: lanes.collect(), ..ProbeAnswers::default() }
     };
     let of_point = |point: &Point| vec![empty(point); point.probes.len()];
     points.iter().map(of_point).collect()
@@ -87,44 +84,25 @@ fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
 
 /// Lists all contexts, point by point in a mixed order, so that a run that ends early has whole points from everywhere.
 fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<Unit<'a>> {
-    static EMPTY: PromptContext = PromptContext {
-        messages: Vec::new(),
-        tokens: crate::units::Tokens::ZERO,
-    };
+    static EMPTY: PromptContext =
+        PromptContext { messages: Vec::new(), tokens: crate::units::Tokens::ZERO };
     let points = asked.points;
     let mut order: Vec<usize> = (0..points.len()).collect();
     Generator::new(points.len() as u64).shuffle(&mut order);
     let mut units = Vec::new();
     for point in order {
         let mut add = |source, context, series| {
-            units.push(Unit {
-                point,
-                source,
-                series,
-                context,
-            });
+            units.push(Unit { point, source, series, context });
         };
         let call = points[point].call;
-        let sets = |name: &str| {
-            (0..SETS)
-                .map(|set| format!("{name} {set} {call}"))
-                .collect()
-        };
+        let sets = |name: &str| (0..SETS).map(|set| format!("{name} {set} {call}")).collect();
         add(Source::NoContext, Some(&EMPTY), sets("no context"));
-        add(
-            Source::FullContext,
-            asked.full[point].as_ref(),
-            sets("full context"),
-        );
+        add(Source::FullContext, asked.full[point].as_ref(), sets("full context"));
         let lanes = asked.lanes.iter().enumerate();
         for (lane, played) in lanes.filter(|(_, lane)| lane.is_asked_at(&points[point])) {
             for (sample, played) in played.samples.iter().enumerate() {
                 let (context, series) = (&played.contexts[point], played.series.clone());
-                add(
-                    Source::Lane { lane, sample },
-                    context.as_ref(),
-                    vec![series],
-                );
+                add(Source::Lane { lane, sample }, context.as_ref(), vec![series]);
             }
         }
     }
@@ -171,11 +149,7 @@ pub(super) struct Question {
 impl Question {
     /// Creates a question in words.
     pub(super) fn new(text: String, max_tokens: u64) -> Self {
-        Self {
-            text: Some(text),
-            tools: Vec::new(),
-            max_tokens,
-        }
+        Self { text: Some(text), tools: Vec::new(), max_tokens }
     }
 }
 
@@ -192,18 +166,11 @@ impl AskedSession<'_, '_> {
             sender.skip(|questions| questions.without_context += 1);
             return None;
         };
-        let Question {
-            text,
-            tools,
-            max_tokens,
-        } = question;
+        let Question { text, tools, max_tokens } = question;
         let weight = text.as_ref().map(|text| self.case.ledger.weigh(text));
         let tokens = (context.tokens + weight.unwrap_or_default()).0;
         let settings = sender.settings();
-        if settings
-            .window
-            .is_some_and(|window| tokens + max_tokens > window)
-        {
+        if settings.window.is_some_and(|window| tokens + max_tokens > window) {
             sender.skip(|questions| questions.too_long += 1);
             return None;
         }

@@ -121,11 +121,7 @@ impl LaneSums {
     pub(super) fn add(&mut self, played: &PlayedSamples) {
         for sample in &played.samples {
             self.requests += sample.requests.len();
-            self.rejected += sample
-                .requests
-                .iter()
-                .filter(|r| r.failed.is_some())
-                .count();
+            self.rejected += sample.requests.iter().filter(|r| r.failed.is_some()).count();
             for context in sample.contexts.iter().flatten() {
                 self.tokens += context.tokens.0;
                 self.contexts += 1;

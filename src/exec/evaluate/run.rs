@@ -125,18 +125,10 @@ pub fn run(
         next_action: (job.tier == Tier::NextAction)
             .then(|| ActionOutcome::new(&answers.actions, &lanes, answers.sessions)),
         planted,
-        lanes: sums
-            .iter()
-            .zip(&lanes)
-            .map(|(sums, lane)| sums.report(lane))
-            .collect(),
+        lanes: sums.iter().zip(&lanes).map(|(sums, lane)| sums.report(lane)).collect(),
         requests: RequestCounts::new(plan.n_questions(job), traffic),
     };
-    Ok(Evaluation {
-        report,
-        probes: answers.probes,
-        stopped,
-    })
+    Ok(Evaluation { report, probes: answers.probes, stopped })
 }
 
 /// The answers of all sessions.
@@ -175,10 +167,7 @@ impl Answers {
 
     fn add_judged(&mut self, clusters: Vec<usize>, judged: Judgement) {
         match judged.actions {
-            Actions::Judged(_) => self.judged.push(JudgedPoint {
-                clusters,
-                ..judged.point
-            }),
+            Actions::Judged(_) => self.judged.push(JudgedPoint { clusters, ..judged.point }),
             Actions::AfterRecordedCompaction => self.after_recorded_compaction += 1,
             Actions::Missing => self.without_actions += 1,
         }
@@ -242,13 +231,7 @@ impl<'a> SessionRun<'a> {
             facts: session.facts.len(),
             problems: Vec::new(),
         };
-        Self {
-            job,
-            idx,
-            points,
-            lanes: Vec::new(),
-            report,
-        }
+        Self { job, idx, points, lanes: Vec::new(), report }
     }
 
     /// Plays all lanes and asks all questions.
@@ -272,23 +255,13 @@ impl<'a> SessionRun<'a> {
             return;
         }
         let full = parallel(concurrency, points, |point| full_context(case, point));
-        let full: Vec<Option<PromptContext>> = full
-            .into_iter()
-            .map(|context| self.noted(context))
-            .collect();
+        let full: Vec<Option<PromptContext>> =
+            full.into_iter().map(|context| self.noted(context)).collect();
         self.play(sender, concurrency);
-        let asked = AskedSession {
-            sender,
-            concurrency,
-            case,
-            points,
-            full: &full,
-            lanes: &self.lanes,
-        };
-        let clusters: Vec<Vec<usize>> = points
-            .iter()
-            .map(|point| answers.clusters.of(self.idx, point))
-            .collect();
+        let asked =
+            AskedSession { sender, concurrency, case, points, full: &full, lanes: &self.lanes };
+        let clusters: Vec<Vec<usize>> =
+            points.iter().map(|point| answers.clusters.of(self.idx, point)).collect();
         match job.tier {
             Tier::Probes => {
                 let earlier = &answers.probes;
@@ -303,9 +276,7 @@ impl<'a> SessionRun<'a> {
                     }
                 };
                 let by_point = questions::ask(asked, &on_answers);
-                answers
-                    .probes
-                    .extend(answered(points, &clusters, &by_point));
+                answers.probes.extend(answered(points, &clusters, &by_point));
             }
             Tier::Judge => {
                 for (clusters, judged) in clusters.into_iter().zip(judge::ask(asked)) {
@@ -351,8 +322,7 @@ impl<'a> SessionRun<'a> {
                 play(case, lane, &calls, sender, &series)
             }
         });
-        self.lanes
-            .resize_with(job.lanes.len(), PlayedSamples::default);
+        self.lanes.resize_with(job.lanes.len(), PlayedSamples::default);
         for (played, lane) in self.lanes.iter_mut().zip(&job.lanes) {
             played.is_recorded = lane.is_recorded;
         }

@@ -34,10 +34,7 @@ impl Budget {
             return Ok(None);
         }
         match prices.lookup(&endpoint.model, None) {
-            Some(price) => Ok(Some(Self {
-                limit,
-                price: price.clone(),
-            })),
+            Some(price) => Ok(Some(Self { limit, price: price.clone() })),
             None => Err(format!("no price of {} is known", endpoint.model)),
         }
     }
@@ -159,13 +156,8 @@ impl<'a> Sender<'a> {
 
     fn try_answer(&self, prompt: &Prompt, tokens: u64, series: &str) -> Option<Exchange> {
         let request = LoggedRequest::new(prompt, series);
-        let size = RequestSize {
-            sent: Tokens(tokens),
-            answer: Tokens(prompt.max_tokens),
-        };
-        let estimate = self
-            .budget
-            .map(|budget| size.uncached_price(&budget.price).most);
+        let size = RequestSize { sent: Tokens(tokens), answer: Tokens(prompt.max_tokens) };
+        let estimate = self.budget.map(|budget| size.uncached_price(&budget.price).most);
         let number = {
             let mut state = self.wait_for(&request);
             if let Some(known) = state.known(&request) {
@@ -197,11 +189,7 @@ impl<'a> Sender<'a> {
         }
         if state.is_end(&exchange) {
             let reason = exchange.failed.clone().unwrap_or_default();
-            let stopped = if is_cancelled {
-                Stopped::Cancelled
-            } else {
-                Stopped::Failed(reason)
-            };
+            let stopped = if is_cancelled { Stopped::Cancelled } else { Stopped::Failed(reason) };
             state.stopped.get_or_insert(stopped);
             if exchange.scope != FailureScope::Prompt {
                 return state.without_answer(&request);
@@ -300,10 +288,7 @@ fn price_of(price: &Price, exchange: &Exchange, tokens: u64, most: Usd) -> Usd {
         return most;
     }
     let sent = exchange.sent.unwrap_or(tokens);
-    let (read, written) = (
-        exchange.cache_read.unwrap_or(0),
-        exchange.cache_write.unwrap_or(0),
-    );
+    let (read, written) = (exchange.cache_read.unwrap_or(0), exchange.cache_write.unwrap_or(0));
     let (input, output) = price.factors(Tokens(sent));
     let uncached = Tokens(sent.saturating_sub(read + written));
     let write = price.cache_write.unwrap_or(price.input);

@@ -45,17 +45,10 @@ impl Claim {
                 // Writing will fail for the same reason and report it.
                 Err(_) => return Some(Self::given(path)),
             };
-            let claim = ClaimFile {
-                path: claim_path,
-                _file: file,
-                _unfinished: unfinished,
-            };
+            let claim = ClaimFile { path: claim_path, _file: file, _unfinished: unfinished };
             // The previous owner of the claim may have written to the path.
             if is_free(&path) {
-                return Some(Self {
-                    path,
-                    _claim: Some(claim),
-                });
+                return Some(Self { path, _claim: Some(claim) });
             }
         }
     }

@@ -16,29 +16,19 @@ pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
 
 /// Returns the default path of the context at a call: `<name>-call-N.<ext>`, followed by a number if that is taken.
 pub fn default_context_path(source: &Path, format: &Format, call: usize) -> Option<PathBuf> {
-    default_path_beside(
-        source,
-        &format!("call-{}", call + 1),
-        &export_extension(source, format),
-    )
+    default_path_beside(source, &format!("call-{}", call + 1), &export_extension(source, format))
 }
 
 /// Returns the default path of any other output: `<name>-<suffix>.<ext>`, followed by a number if that is taken.
 pub fn default_path_beside(source: &Path, suffix: &str, extension: &str) -> Option<PathBuf> {
     let stem = stem(source);
-    Some(free_path(
-        &folder_for(source)?.join(format!("{stem}-{suffix}.{extension}")),
-    ))
+    Some(free_path(&folder_for(source)?.join(format!("{stem}-{suffix}.{extension}"))))
 }
 
 /// Returns the default path of a converted session: `<name>-<format>.<ext>`. A copy keeps the extension of its source.
 pub fn default_converted_path(source: &Path, format: &Format, is_copy: bool) -> Option<PathBuf> {
     let own = own_extension(source).filter(|_| is_copy);
-    default_path_beside(
-        source,
-        format.name,
-        own.or(format.extension).unwrap_or(DEFAULT_EXTENSION),
-    )
+    default_path_beside(source, format.name, own.or(format.extension).unwrap_or(DEFAULT_EXTENSION))
 }
 
 /// Extension of exports whose format and source have none.
@@ -85,16 +75,10 @@ fn stem(source: &Path) -> String {
 
 /// Returns the name of a file without the extension of a compression.
 fn uncompressed_name(source: &Path) -> &Path {
-    let is_packed = source.extension().is_some_and(|ending| {
-        ["gz", "zst"]
-            .iter()
-            .any(|known| ending.eq_ignore_ascii_case(known))
-    });
-    let name = if is_packed {
-        source.file_stem()
-    } else {
-        source.file_name()
-    };
+    let is_packed = source
+        .extension()
+        .is_some_and(|ending| ["gz", "zst"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let name = if is_packed { source.file_stem() } else { source.file_name() };
     Path::new(name.unwrap_or_default())
 }
 
@@ -127,11 +111,7 @@ fn without_managed_suffix(stem: &str) -> &str {
 
 /// Returns true if a folder is in a store, whatever links lead there.
 fn is_in_store(folder: &Path, stores: &[PathBuf]) -> bool {
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(folder) = folder.canonicalize() else {
         return false;
     };
@@ -159,14 +139,8 @@ mod tests {
         let first = path(&source, "openai_chat");
         assert_eq!(first, folder.path().join("a.b-managed-1.json"));
         fs::write(&first, "x").unwrap();
-        assert_eq!(
-            path(&first, "claude_code"),
-            folder.path().join("a.b-managed-1.jsonl")
-        );
-        assert_eq!(
-            path(&first, "openai_chat"),
-            folder.path().join("a.b-managed-2.json")
-        );
+        assert_eq!(path(&first, "claude_code"), folder.path().join("a.b-managed-1.jsonl"));
+        assert_eq!(path(&first, "openai_chat"), folder.path().join("a.b-managed-2.json"));
         // A format with several layouts keeps the extension of the source.
         for (source, copy) in [
             ("g.jsonl", "g-managed-1.jsonl"),

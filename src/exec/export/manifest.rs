@@ -140,19 +140,14 @@ pub(super) struct ManifestContent<'a> {
 pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: &Recipe) -> Value {
     let (job, outcome) = (content.job, content.outcome);
     let case = &job.case;
-    let knobs = job
-        .knobs
-        .iter()
-        .map(|(name, value)| (name.to_owned(), json!(value)));
+    let knobs = job.knobs.iter().map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
             "call": event.call + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
             "before": event.before, "after": event.after, "did": event.effect.name(), "log": event.log,
         })
     });
-    let call = job
-        .until
-        .unwrap_or(case.session.calls.len().saturating_sub(1));
+    let call = job.until.unwrap_or(case.session.calls.len().saturating_sub(1));
     let fit = case.ledger.fit.as_ref();
     let mut whole = json!({
         "plimsoll": env!("CARGO_PKG_VERSION"),
@@ -195,10 +190,7 @@ fn manual_edits(edits: &ManualEdits) -> Value {
 
 /// Describes the source of summaries, without the key.
 fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
-    let mut names: Vec<&str> = requests
-        .iter()
-        .map(|request| &*request.summarizer)
-        .collect();
+    let mut names: Vec<&str> = requests.iter().map(|request| &*request.summarizer).collect();
     names.dedup();
     let Summarizer::Model(model) = summarizer else {
         return json!({"summarizers": names});

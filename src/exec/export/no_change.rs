@@ -21,11 +21,7 @@ pub(super) fn reason_for_no_change(
         Some(_) => Idle::Failed,
         None => outcome.idle.unwrap_or(Idle::NotMet),
     };
-    let obstacle = || {
-        rejection
-            .clone()
-            .unwrap_or_else(|| obstacle(job, outcome, reason))
-    };
+    let obstacle = || rejection.clone().unwrap_or_else(|| obstacle(job, outcome, reason));
     if job.schedule == Schedule::Replay {
         return format!(
             "{label} has not acted so far; at its last check {}",
@@ -82,22 +78,14 @@ fn nothing_to_take(job: &ExportJob, outcome: &Outcome) -> String {
 
 /// Explains which guard applied, with the value of its setting.
 fn guard(job: &ExportJob) -> String {
-    let mut least = job
-        .policy
-        .stages
-        .iter()
-        .filter_map(|stage| stage.guard.min_saved.as_ref());
+    let mut least = job.policy.stages.iter().filter_map(|stage| stage.guard.min_saved.as_ref());
     match (least.next(), least.next()) {
         (Some(least), None) => {
             let value = job
                 .knobs
                 .get(&least.text)
                 .map(|value| format!(" ({})", Tokens(value.max(0.0) as u64).short()));
-            format!(
-                "it would save no more than {}{}",
-                least.text,
-                value.unwrap_or_default()
-            )
+            format!("it would save no more than {}{}", least.text, value.unwrap_or_default())
         }
         _ => "it would save too little".to_owned(),
     }
@@ -113,15 +101,10 @@ mod tests {
     use std::path::PathBuf;
 
     fn case() -> Case {
-        let options = LoadOptions {
-            counter: tokens::default_counter(),
-            window: None,
-            conversation: 0,
-        };
+        let options =
+            LoadOptions { counter: tokens::default_counter(), window: None, conversation: 0 };
         let text = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"ho"}]"#;
-        load_bytes("c.json", text.into(), &options, &Progress::default())
-            .unwrap()
-            .case
+        load_bytes("c.json", text.into(), &options, &Progress::default()).unwrap().case
     }
 
     fn reason(policy: &Policy, schedule: Schedule, reason: Idle) -> String {
@@ -146,10 +129,7 @@ mod tests {
             files: None,
             given: Vec::new(),
         };
-        let outcome = Outcome {
-            idle: Some(reason),
-            ..Outcome::default()
-        };
+        let outcome = Outcome { idle: Some(reason), ..Outcome::default() };
         reason_for_no_change(&job, &outcome, requests)
     }
 
@@ -157,10 +137,7 @@ mod tests {
     fn only_a_trigger_that_is_not_met_is_reported_so() {
         let prune = presets::by_name("prune").unwrap();
         let now = Schedule::Now { force: false };
-        assert_eq!(
-            reason(&prune, now, Idle::NotMet),
-            "the trigger of Prune is not met"
-        );
+        assert_eq!(reason(&prune, now, Idle::NotMet), "the trigger of Prune is not met");
         assert_eq!(
             reason(&prune, now, Idle::GuardHeld),
             "Prune's trigger is met, but it would save no more than prune_minimum (20k)"
@@ -170,18 +147,10 @@ mod tests {
             reason(&prune, forced, Idle::NothingToTake),
             "Prune was forced, but the context has no tool results to remove"
         );
-        for idle in [
-            Idle::InCooldown,
-            Idle::NothingToTake,
-            Idle::GuardHeld,
-            Idle::Failed,
-        ] {
+        for idle in [Idle::InCooldown, Idle::NothingToTake, Idle::GuardHeld, Idle::Failed] {
             for schedule in [now, forced, Schedule::Replay] {
                 let text = reason(&prune, schedule, idle);
-                assert!(
-                    !text.contains("not met") && !text.contains("not been met"),
-                    "{text}"
-                );
+                assert!(!text.contains("not met") && !text.contains("not been met"), "{text}");
             }
         }
         assert!(reason(&prune, Schedule::Replay, Idle::NotMet).contains("has not acted so far"));
@@ -195,11 +164,7 @@ mod tests {
             failed: failed.map(str::to_owned),
             ..RequestRecord::default()
         };
-        let requests = [
-            request(None),
-            request(Some("it is empty")),
-            request(Some("no")),
-        ];
+        let requests = [request(None), request(Some("it is empty")), request(Some("no"))];
         let text = reason_after(
             &presets::by_name("summarize").unwrap(),
             Schedule::Now { force: true },

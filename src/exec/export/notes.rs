@@ -32,10 +32,7 @@ fn still_too_large(job: &ExportJob, after: Tokens) -> Option<String> {
     let call = job.until.unwrap_or(job.case.session.calls.len());
     let window = job.case.windows.at(call);
     let output_reserve = job.policy.output_reserve(&job.knobs, &job.case, call);
-    let budget = Budget {
-        window,
-        output_reserve,
-    };
+    let budget = Budget { window, output_reserve };
     let (limit, size, effect) = if budget.overflows(after) {
         ("context", window, "overflow")
     } else if after > budget.usable() {
@@ -56,9 +53,7 @@ fn last_call(job: &ExportJob) -> Option<String> {
     let call = session.calls.len().checked_sub(1).filter(|_| is_at_end)?;
     let reported = session.calls[call].usage?.input;
     let is_short = ledger.overhead_at(call) != ledger.overhead_next();
-    let model = session.calls[call]
-        .model
-        .map(|model| &session.models[model]);
+    let model = session.calls[call].model.map(|model| &session.models[model]);
     let model = model.map(|model| format!(" ({model})")).unwrap_or_default();
     is_short.then(|| {
         format!(
@@ -83,9 +78,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     };
     let results = |outcome: &Outcome| -> BTreeSet<usize> {
         let events = outcome.events.iter().filter(changes_results);
-        events
-            .flat_map(|e| e.messages.iter().cloned().flatten())
-            .collect()
+        events.flat_map(|e| e.messages.iter().cloned().flatten()).collect()
     };
     let replay = simulate(case, policy, &job.knobs, job.until);
     let is_before = |c: &&RecordedCompaction| job.until.is_none_or(|call| c.call <= call);
@@ -93,10 +86,7 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     // Earlier messages were removed by the recorded compaction.
     let since = compaction.map_or(0, |compaction| compaction.before_message);
     let changed = results(outcome);
-    let late = results(&replay)
-        .range(since..)
-        .filter(|m| !changed.contains(m))
-        .count();
+    let late = results(&replay).range(since..).filter(|m| !changed.contains(m)).count();
     let stages: Vec<&str> = stages().map(|stage| &*stage.id).collect();
     (late > 0).then(|| {
         format!(
@@ -111,16 +101,12 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
 /// Returns the tokens before the run: of the last recorded context (now) or of the history up to the same call (replay).
 pub(super) fn before(job: &ExportJob, outcome: &Outcome) -> Tokens {
     match job.schedule {
-        Schedule::Now { .. } => outcome
-            .events
-            .first()
-            .map_or_else(|| outcome.context.tokens(), |e| e.before),
+        Schedule::Now { .. } => {
+            outcome.events.first().map_or_else(|| outcome.context.tokens(), |e| e.before)
+        }
         Schedule::Replay => {
             let history = &job.case.ledger.truth.history_prefix;
-            let so_far = history
-                .get(outcome.context.messages_end)
-                .or(history.last())
-                .copied();
+            let so_far = history.get(outcome.context.messages_end).or(history.last()).copied();
             Tokens(so_far.unwrap_or(0)) + job.case.ledger.overhead
         }
     }

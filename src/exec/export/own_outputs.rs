@@ -93,10 +93,7 @@ impl OwnOutputs {
         let may_be = |stated: &Path| {
             stated == folder.join(path.file_name().unwrap_or_default()) || !stated.exists()
         };
-        let mut files = files
-            .into_iter()
-            .flatten()
-            .filter(|(stated, _)| may_be(stated));
+        let mut files = files.into_iter().flatten().filter(|(stated, _)| may_be(stated));
         let mut hash = None;
         files.any(|(_, stated)| {
             let hash = hash.get_or_insert_with(|| {

@@ -30,16 +30,9 @@ pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> 
     for span in spans(source) {
         let bytes = &from[span.clone()];
         // A piece that continues the last one need not be a piece of the managed file.
-        let next = pieces
-            .last()
-            .and_then(|last| Some(last.managed? + last.span.len()));
+        let next = pieces.last().and_then(|last| Some(last.managed? + last.span.len()));
         let continued = next.filter(|at| to.get(*at..).is_some_and(|rest| rest.starts_with(bytes)));
-        let found = || {
-            offsets
-                .get(bytes)
-                .copied()
-                .filter(|_| bytes.len() >= MIN_BYTES)
-        };
+        let found = || offsets.get(bytes).copied().filter(|_| bytes.len() >= MIN_BYTES);
         let managed = continued.or_else(found);
         match pieces.last_mut() {
             Some(last) if continued.is_some() => last.span.end = span.end,
@@ -82,6 +75,5 @@ fn is_record(session: &Session, start: usize) -> bool {
         .messages
         .partition_point(|message| message.raw.first().is_none_or(|span| span.start <= start));
     let near = session.messages[..after].iter().rev().take(4);
-    near.flat_map(|message| &message.raw)
-        .any(|span| span.start == start)
+    near.flat_map(|message| &message.raw).any(|span| span.start == start)
 }

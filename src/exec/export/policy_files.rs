@@ -47,11 +47,7 @@ impl PolicyFiles {
             let unfinished = written.map_err(|error| write_error(&path, &error))?;
             files.unfinished.push(unfinished);
             files.created.push(path);
-            files.written.push(WrittenFile {
-                name,
-                bytes: bytes.len(),
-                sha256: sha256(&bytes),
-            });
+            files.written.push(WrittenFile { name, bytes: bytes.len(), sha256: sha256(&bytes) });
         }
         Ok(files)
     }
@@ -133,9 +129,7 @@ fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
     if name.split('/').any(is_bad) {
         return Err(format!("{name:?} is not a valid file name"));
     }
-    Ok(name
-        .split('/')
-        .fold(folder.to_owned(), |path, piece| path.join(piece)))
+    Ok(name.split('/').fold(folder.to_owned(), |path, piece| path.join(piece)))
 }
 
 #[cfg(test)]

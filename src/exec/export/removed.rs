@@ -78,9 +78,7 @@ pub(super) fn removed<'a>(
     let missing = pieces.iter().filter(|piece| piece.managed.is_none());
     missing.map(move |piece| {
         let from = starts.partition_point(|(start, _)| *start < piece.span.start);
-        let within = starts[from..]
-            .iter()
-            .take_while(|(start, _)| *start < piece.span.end);
+        let within = starts[from..].iter().take_while(|(start, _)| *start < piece.span.end);
         let mut messages: Vec<usize> = within.map(|(_, message)| *message).collect();
         messages.dedup();
         let state = messages.first().map(|message| states[*message]);
@@ -104,51 +102,32 @@ pub(super) fn removed<'a>(
 
 /// Determines the state of every message.
 fn states(case: &Case, context: &Context) -> Vec<MessageState> {
-    let absent = MessageState {
-        state: "not_in_context",
-        event: None,
-    };
+    let absent = MessageState { state: "not_in_context", event: None };
     let mut states = vec![absent; case.session.messages.len()];
     for dropped in &context.dropped {
         for message in dropped.messages.clone() {
-            states[message as usize] = MessageState {
-                state: "dropped",
-                event: dropped.event,
-            };
+            states[message as usize] = MessageState { state: "dropped", event: dropped.event };
         }
     }
     for (written, _) in context.written() {
         for message in written.covers.iter().cloned().flatten() {
-            states[message as usize] = MessageState {
-                state: "summarized",
-                event: Some(written.event),
-            };
+            states[message as usize] =
+                MessageState { state: "summarized", event: Some(written.event) };
         }
     }
     for entry in &context.entries {
         match &entry.body {
             EntryBody::Original(message) => {
-                states[*message as usize] = MessageState {
-                    state: "rewritten",
-                    event: None,
-                };
+                states[*message as usize] = MessageState { state: "rewritten", event: None };
             }
             EntryBody::Edited(edited) => {
-                let event = edited
-                    .parts
-                    .as_slice()
-                    .iter()
-                    .filter_map(|part| match part {
-                        PartStatus::Kept => None,
-                        PartStatus::Cleared { marker } => {
-                            Some(context.markers[*marker as usize].event)
-                        }
-                        PartStatus::Removed { event } => Some(*event),
-                    });
-                states[edited.message as usize] = MessageState {
-                    state: "edited",
-                    event: event.max(),
-                };
+                let event = edited.parts.as_slice().iter().filter_map(|part| match part {
+                    PartStatus::Kept => None,
+                    PartStatus::Cleared { marker } => Some(context.markers[*marker as usize].event),
+                    PartStatus::Removed { event } => Some(*event),
+                });
+                states[edited.message as usize] =
+                    MessageState { state: "edited", event: event.max() };
             }
             EntryBody::Written(_) => {}
         }

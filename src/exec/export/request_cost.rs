@@ -28,14 +28,8 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
     let Summarizer::Model(model) = &job.summarizer else {
         return None;
     };
-    let calls = planned_requests(
-        &job.case,
-        &job.policy,
-        &job.knobs,
-        job.schedule,
-        job.until,
-        model,
-    );
+    let calls =
+        planned_requests(&job.case, &job.policy, &job.knobs, job.schedule, job.until, model);
     let endpoint = &model.client.endpoint;
     Some(RequestCost {
         requests: calls.len(),
@@ -54,10 +48,7 @@ pub(in crate::exec) fn quote_at(
     if endpoint.is_local() {
         return Quote::Local;
     }
-    let server = Server {
-        host: endpoint.host(),
-        is_own: endpoint.is_providers_own(),
-    };
+    let server = Server { host: endpoint.host(), is_own: endpoint.is_providers_own() };
     quote(prices, &endpoint.model, server, requests)
 }
 
@@ -105,11 +96,8 @@ mod tests {
     const SESSION: &[u8] = include_bytes!("../../../sample_sessions/slow-growth.jsonl");
 
     fn cost(base_url: &str, name: &str, window: Option<u64>) -> Option<RequestCost> {
-        let options = LoadOptions {
-            counter: tokens::default_counter(),
-            window: None,
-            conversation: 0,
-        };
+        let options =
+            LoadOptions { counter: tokens::default_counter(), window: None, conversation: 0 };
         let loaded = load_bytes("s.jsonl", SESSION.to_vec(), &options, &Progress::default());
         let policy = presets::by_name("summarize")?;
         let endpoint = Endpoint::new(APIS[0], base_url, name).ok()?;
@@ -146,10 +134,7 @@ mod tests {
         let sent = cost.tokens.as_f64() * 2.5e-6;
         assert!((listed.price.sent.0 - sent).abs() < 1e-9, "{listed:?}");
         let answers = cost.answers.as_f64() * 10e-6;
-        assert!(
-            (listed.price.most.0 - listed.price.sent.0 - answers).abs() < 1e-9,
-            "{listed:?}"
-        );
+        assert!((listed.price.most.0 - listed.price.sent.0 - answers).abs() < 1e-9, "{listed:?}");
         assert_eq!(listed.reseller, None);
     }
 

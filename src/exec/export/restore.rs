@@ -60,11 +60,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
         None => default_output(managed, &recipe.source.name),
     };
     write_file(&output, &bytes)?;
-    Ok(Restored {
-        output,
-        bytes: bytes.len(),
-        source: recipe.source.name,
-    })
+    Ok(Restored { output, bytes: bytes.len(), source: recipe.source.name })
 }
 
 /// Returns the name of the source of a managed conversation that is unchanged since its export.
@@ -138,9 +134,7 @@ fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
     let own = removed_path(&manifest.with_extension(""));
     let name = Path::new(&recipe.removed.name).file_name();
     let stated = name.map(|name| manifest.with_file_name(name));
-    stated
-        .filter(|stated| !own.exists() && stated.exists())
-        .unwrap_or(own)
+    stated.filter(|stated| !own.exists() && stated.exists()).unwrap_or(own)
 }
 
 /// The manifest of a context or a conversion, which nothing can be restored from.
@@ -192,21 +186,13 @@ fn changed(path: &Path) -> String {
 fn default_output(managed: &Path, name: &str) -> PathBuf {
     let folder = managed.parent().unwrap_or(Path::new(""));
     let name = Path::new(name).file_name().unwrap_or(managed.as_os_str());
-    let stem = Path::new(name)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let extension = Path::new(name)
-        .extension()
-        .map(|e| format!(".{}", e.to_string_lossy()));
+    let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+    let extension = Path::new(name).extension().map(|e| format!(".{}", e.to_string_lossy()));
     let extension = extension.unwrap_or_default();
     let numbered = (2..u32::MAX).map(|n| folder.join(format!("{stem}-restored-{n}{extension}")));
-    [
-        folder.join(name),
-        folder.join(format!("{stem}-restored{extension}")),
-    ]
-    .into_iter()
-    .chain(numbered)
-    .find(|path| !is_taken(path))
-    .unwrap_or_else(|| folder.join(name))
+    [folder.join(name), folder.join(format!("{stem}-restored{extension}"))]
+        .into_iter()
+        .chain(numbered)
+        .find(|path| !is_taken(path))
+        .unwrap_or_else(|| folder.join(name))
 }

@@ -37,19 +37,12 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let resume = resume.ok_or_else(|| cannot_resume(job.format))?;
     let store = store(resume)?;
     let folder = TemporaryFolder::new().map_err(|error| {
-        format!(
-            "cannot create a temporary folder ({}); set TMPDIR",
-            short_reason(&error)
-        )
+        format!("cannot create a temporary folder ({}); set TMPDIR", short_reason(&error))
     })?;
     let draft = ExportJob {
         output: folder.path().join("managed.jsonl"),
         // These files are kept, since pointers name them.
-        files: Some(
-            job.files
-                .clone()
-                .unwrap_or_else(|| default_files_folder(&job.output)),
-        ),
+        files: Some(job.files.clone().unwrap_or_else(|| default_files_folder(&job.output))),
         ..job.clone()
     };
     let mut exported = export(&draft)?;
@@ -70,22 +63,14 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         let n = counted(folder.n_files, "file");
         format!("the policy wrote {n} to {}", folder.path.display())
     }));
-    let resumed = Resumed {
-        command: command(project, &new.command),
-        id: new.id,
-        path,
-    };
+    let resumed = Resumed { command: command(project, &new.command), id: new.id, path };
     Ok((exported, Some(resumed)))
 }
 
 /// Returns the folder of the policy's files: next to the output, or in the current folder if the output has no name.
 fn default_files_folder(output: &Path) -> PathBuf {
     let is_named = output.file_name().is_some();
-    files_path(if is_named {
-        output
-    } else {
-        Path::new("plimsoll")
-    })
+    files_path(if is_named { output } else { Path::new("plimsoll") })
 }
 
 /// Returns the folder to which [`export_resumable`] would write a session of this source.
@@ -98,10 +83,7 @@ pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, St
     let store = store(resume)?;
     let new = (resume.to_new_session)(&source.source.bytes.whole(), &new_session()?)
         .map_err(|error| error.to_string())?;
-    let folders = new
-        .relative_path
-        .split_last()
-        .map_or(&[][..], |(_, folders)| folders);
+    let folders = new.relative_path.split_last().map_or(&[][..], |(_, folders)| folders);
     Ok(folders.iter().fold(store, |path, name| path.join(name)))
 }
 
@@ -142,9 +124,7 @@ fn new_session() -> Result<NewSession, String> {
     getrandom::fill(&mut random).map_err(|_error| {
         "the system provides no random numbers for a new id; write a file with -o OUT".to_owned()
     })?;
-    let time = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let here = std::env::current_dir().map_err(|error| {
         let reason = short_reason(&error);
         format!("cannot find the current folder ({reason}); change to the folder to resume in")
@@ -158,10 +138,7 @@ fn new_session() -> Result<NewSession, String> {
 
 /// Writes the session where the program looks for it. Missing folders are created as the program creates them.
 fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
-    let path = new
-        .relative_path
-        .iter()
-        .fold(store.to_owned(), |path, name| path.join(name));
+    let path = new.relative_path.iter().fold(store.to_owned(), |path, name| path.join(name));
     let created = path.parent().map_or(Ok(()), create_private_folder);
     created
         .and_then(|()| write_new(&path, &new.bytes))
@@ -181,20 +158,14 @@ fn check(new: &Resumable, exported: &[u8], path: &Path) -> Check {
         }
         Ok((written, _)) => {
             let n = written.messages.len();
-            Check::passed(
-                NAME,
-                format!("{} as session {}", counted(n, "message"), new.id),
-            )
+            Check::passed(NAME, format!("{} as session {}", counted(n, "message"), new.id))
         }
         Err(reason) => Check::failed(NAME, reason),
     }
 }
 
 fn read(bytes: Vec<u8>) -> Result<Session, String> {
-    let input = Input {
-        name: String::new(),
-        bytes: bytes.into(),
-    };
+    let input = Input { name: String::new(), bytes: bytes.into() };
     let parsed = formats::parse(&input).map_err(|error| error.to_string())?;
     let first = parsed.sessions.into_iter().next();
     first.ok_or_else(|| "it contains no conversation".to_owned())
@@ -203,9 +174,7 @@ fn read(bytes: Vec<u8>) -> Result<Session, String> {
 fn is_same(a: &Session, b: &Session) -> bool {
     let ranges = |session: &Session| -> Vec<_> {
         let messages = session.messages.iter();
-        messages
-            .map(|m| (m.role, m.in_history, m.parts.clone()))
-            .collect()
+        messages.map(|m| (m.role, m.in_history, m.parts.clone())).collect()
     };
     a.parts == b.parts && ranges(a) == ranges(b) && a.compactions == b.compactions
 }

@@ -70,9 +70,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let staged =
         StagedFile::new(&job.output, &bytes).map_err(|error| write_error(&job.output, &error))?;
     drop(bytes);
-    let read = staged
-        .read()
-        .map_err(|error| write_error(&job.output, &error))?;
+    let read = staged.read().map_err(|error| write_error(&job.output, &error))?;
     let read = FileBytes::from(read);
     let mut checks = result.checks(job, &read);
     let files = &executed.files.written;
@@ -95,10 +93,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     })?;
     let n_files = executed.files.keep().len();
     let sidecars = Sidecars {
-        files: (n_files > 0).then_some(PolicyFolder {
-            path: executed.folder,
-            n_files,
-        }),
+        files: (n_files > 0).then_some(PolicyFolder { path: executed.folder, n_files }),
         ..sidecars
     };
     Ok(Exported {
@@ -131,10 +126,7 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     commit_marked(staged, &read, &job.output, origin)?;
     let mut exported = result.exported(job, checks);
     exported.notes.extend(digested(&answers.records));
-    Ok(Exported {
-        requests: answers.records,
-        ..exported
-    })
+    Ok(Exported { requests: answers.records, ..exported })
 }
 
 /// The context of a call under a policy.
@@ -241,12 +233,7 @@ fn execute(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<Ex
     }
     notes.append(&mut answers.notes);
     notes.extend(answers.log().and_then(LogWriter::error));
-    Ok(ExecutedRun {
-        outcome,
-        folder,
-        files,
-        notes,
-    })
+    Ok(ExecutedRun { outcome, folder, files, notes })
 }
 
 /// A managed conversation before it is written.
@@ -294,14 +281,7 @@ impl ManagedResult {
             .write(&job.case.session, &managed)
             .map_err(|error| format!("{error}; choose another format"))?;
         drop(held);
-        let result = Self {
-            outcome,
-            executed,
-            managed,
-            before,
-            after,
-            notes,
-        };
+        let result = Self { outcome, executed, managed, before, after, notes };
         Ok((result, bytes))
     }
 
@@ -316,9 +296,7 @@ impl ManagedResult {
             format: job.format,
             policy: &job.policy,
             knobs: &job.knobs,
-            call: job
-                .until
-                .unwrap_or(job.case.session.calls.len().saturating_sub(1)),
+            call: job.until.unwrap_or(job.case.session.calls.len().saturating_sub(1)),
         };
         check::all(&promise, bytes)
     }
@@ -351,14 +329,7 @@ fn has_acted(job: &ExportJob, outcome: &Outcome) -> bool {
 /// Runs the policy with this storage.
 fn run(job: &ExportJob, storage: Storage, answers: &mut dyn Answer) -> Outcome {
     let case = job.case.with_storage(storage);
-    drive(
-        &case,
-        &job.policy,
-        &job.knobs,
-        job.schedule,
-        job.until,
-        answers,
-    )
+    drive(&case, &job.policy, &job.knobs, job.schedule, job.until, answers)
 }
 
 /// Returns the absolute path of the folder for the policy's files, since pointers name it.
@@ -369,11 +340,7 @@ fn files_folder(job: &ExportJob, base: &Path) -> PathBuf {
 
 fn cannot_write(format: &Format) -> String {
     let known: Vec<_> = formats::writable().map(|f| f.name).collect();
-    format!(
-        "exporting as {} is not supported; choose one of {}",
-        format.label,
-        known.join(", ")
-    )
+    format!("exporting as {} is not supported; choose one of {}", format.label, known.join(", "))
 }
 
 /// Returns the result of a run that changed nothing, with the reason and a note on overflow.

@@ -46,11 +46,7 @@ pub(super) fn sidecar_base(managed: &Path) -> PathBuf {
 /// Returns a note if the sidecars are not named after the managed file.
 pub(super) fn renamed_note(managed: &Path, base: &Path) -> Option<String> {
     let has_one = is_taken(&removed_path(managed)) != is_taken(&manifest_path(managed));
-    let earlier = if has_one {
-        "an interrupted"
-    } else {
-        "an earlier"
-    };
+    let earlier = if has_one { "an interrupted" } else { "an earlier" };
     let name = base.file_stem().unwrap_or_default().display();
     (managed != base).then(|| {
         format!("the sidecars of {earlier} export to this name are kept, so these are named {name}")
@@ -88,38 +84,19 @@ pub(super) fn write_sidecars(
         files: None,
     };
     let restore = source_parts(&pieces);
-    let removed = removed(
-        case,
-        &content.outcome.context,
-        &content.outcome.events,
-        &pieces,
-    );
+    let removed = removed(case, &content.outcome.context, &content.outcome.events, &pieces);
     let sidecar = RemovedFile::write(&paths.removed, removed, &restore, &managed, &bytes)
         .map_err(|error| write_error(&paths.removed, &error))?;
     checks.push(sidecar.restores);
     let file = |name: &Path, format: &str, bytes: usize, sha256: String| FileId {
-        name: name
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        name: name.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         format: format.to_owned(),
         bytes,
         sha256,
     };
     let recipe = Recipe {
-        source: file(
-            Path::new(&source.name),
-            source.format,
-            bytes.len(),
-            sha256(&bytes),
-        ),
-        managed: file(
-            &job.output,
-            job.format.name,
-            managed.len(),
-            sha256(&managed),
-        ),
+        source: file(Path::new(&source.name), source.format, bytes.len(), sha256(&bytes)),
+        managed: file(&job.output, job.format.name, managed.len(), sha256(&managed)),
         removed: file(&paths.removed, "", sidecar.bytes, sidecar.sha256),
         restore,
     };
@@ -140,10 +117,7 @@ pub(super) fn write_sidecars(
 /// Parses a managed file as the format that was written.
 fn parsed(format: &Format, bytes: &FileBytes) -> Option<Session> {
     let _held = bytes.whole();
-    let input = Input {
-        name: String::new(),
-        bytes: bytes.clone(),
-    };
+    let input = Input { name: String::new(), bytes: bytes.clone() };
     let parsed = format.read(&input, &Progress::default()).ok()?;
     parsed.sessions.into_iter().next()
 }
@@ -200,11 +174,6 @@ impl RemovedFile {
             Ok(()) => Check::failed(name, "the restored content differs from the source"),
             Err(reason) => Check::failed(name, reason),
         };
-        Ok(Self {
-            staged,
-            bytes,
-            sha256: hasher.finish(),
-            restores,
-        })
+        Ok(Self { staged, bytes, sha256: hasher.finish(), restores })
     }
 }

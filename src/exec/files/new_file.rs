@@ -10,10 +10,7 @@ use std::path::Path;
 /// Returns one line if the path is taken or its folder does not exist.
 pub fn check_is_new(output: &Path) -> Result<(), String> {
     if output.is_dir() {
-        return Err(format!(
-            "{} is a folder; give the path of a new file",
-            output.display()
-        ));
+        return Err(format!("{} is a folder; give the path of a new file", output.display()));
     }
     if is_taken(output) {
         return Err(format!(

@@ -29,11 +29,7 @@ fn open_with(opener: &str, folder: &Path) -> Result<(), String> {
     let mut command = Command::new(opener);
     let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
     let [input, output, error] = quiet;
-    command
-        .arg(folder)
-        .stdin(input)
-        .stdout(output)
-        .stderr(error);
+    command.arg(folder).stdin(input).stdout(output).stderr(error);
     let cannot =
         |why: String| format!("cannot open {shown} ({opener}: {why}); open it in a file manager");
     match command.status() {
@@ -54,11 +50,7 @@ mod tests {
     fn a_folder_that_cannot_be_opened_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let gone = folder.path().join("gone");
-        assert!(
-            open_with("true", &gone)
-                .unwrap_err()
-                .contains("does not exist")
-        );
+        assert!(open_with("true", &gone).unwrap_err().contains("does not exist"));
         let why = open_with("no-such-program-anywhere", folder.path()).unwrap_err();
         assert!(why.contains(&*folder.path().to_string_lossy()), "{why}");
         assert!(why.contains("open it in a file manager"), "{why}");

@@ -77,10 +77,7 @@ mod tests {
     fn only_files_of_ours_are_overwritten() {
         let here = tempfile::tempdir().unwrap();
         let (own, other) = (here.path().join("own"), here.path().join("other"));
-        let list = OwnFileKind {
-            name: "list",
-            is_own: |text| text.starts_with("ours"),
-        };
+        let list = OwnFileKind { name: "list", is_own: |text| text.starts_with("ours") };
         for text in ["ours 1", "ours 2"] {
             write_own(&own, text, list).unwrap();
             assert_eq!(read_own(&own).unwrap(), text);
@@ -88,9 +85,7 @@ mod tests {
         fs::write(&other, "a diary").unwrap();
         let error = write_own(&other, "ours", list).unwrap_err();
         assert!(
-            error
-                .to_string()
-                .ends_with("already exists and is not a list; choose another name")
+            error.to_string().ends_with("already exists and is not a list; choose another name")
         );
         assert_eq!(fs::read_to_string(&other).unwrap(), "a diary");
         assert!(write_own(here.path(), "ours", list).is_err());

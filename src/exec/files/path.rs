@@ -15,9 +15,7 @@ pub fn is_taken(path: &Path) -> bool {
 
 /// Returns the folder that contains a file.
 pub(in crate::exec) fn parent_folder(path: &Path) -> &Path {
-    path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the name of a file for messages.

@@ -48,11 +48,7 @@ mod tests {
             assert_eq!(fs::read(taken).unwrap(), content);
         }
         let nowhere = folder.path().join("no/such.png");
-        assert!(
-            write_picture(&nowhere, &bytes, &[])
-                .unwrap_err()
-                .contains("is not a folder")
-        );
+        assert!(write_picture(&nowhere, &bytes, &[]).unwrap_err().contains("is not a folder"));
     }
 
     #[cfg(unix)]
@@ -62,10 +58,7 @@ mod tests {
         // Even if it looks like an image.
         let source = folder.path().join("v.json");
         fs::write(&source, SIGNATURE).unwrap();
-        let (link, hard) = (
-            folder.path().join("link.png"),
-            folder.path().join("hard.png"),
-        );
+        let (link, hard) = (folder.path().join("link.png"), folder.path().join("hard.png"));
         std::os::unix::fs::symlink(&source, &link).unwrap();
         fs::hard_link(&source, &hard).unwrap();
         let opened = [source.clone()];

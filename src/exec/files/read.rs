@@ -31,8 +31,7 @@ pub(in crate::exec) fn read_file(
         if let Some(bytes) = read_parallel(&file, &shown, metadata.len(), progress)? {
             return Ok(bytes.into());
         }
-        file.rewind()
-            .map_err(|error| LoadError::unreadable(&shown, &error))?;
+        file.rewind().map_err(|error| LoadError::unreadable(&shown, &error))?;
     }
     read_all(file, &shown, Bytes(metadata.len()), progress)
 }
@@ -52,18 +51,9 @@ pub(in crate::exec) fn read_all(
         // The compressed size says nothing about the number of bytes.
         progress.begin(Phase::Reading, Bytes(0));
     }
-    let mut stream = Stream {
-        bytes: unpacked.bytes,
-        n: 0,
-        name,
-        progress,
-    };
+    let mut stream = Stream { bytes: unpacked.bytes, n: 0, name, progress };
     let is_huge = expected.0 >= HUGE;
-    let expected = if unpacked.was_packed || is_huge {
-        0
-    } else {
-        expected.0 as usize
-    };
+    let expected = if unpacked.was_packed || is_huge { 0 } else { expected.0 as usize };
     let mut bytes = Vec::with_capacity(expected.min(CHUNK as usize));
     stream.read_chunk(&mut bytes)?;
     formats::check_start(&bytes).map_err(|refusal| LoadError(format!("{name}: {refusal}")))?;
@@ -106,9 +96,7 @@ impl Stream<'_> {
     /// Reads the rest of the stream and compresses each chunk while the next one is read. `start` are the bytes read so far.
     fn read_packed(mut self, start: Vec<u8>) -> Result<FileBytes, LoadError> {
         let mut packer = Packer::default();
-        start
-            .chunks(CHUNK as usize)
-            .for_each(|bytes| packer.push(bytes));
+        start.chunks(CHUNK as usize).for_each(|bytes| packer.push(bytes));
         drop(start);
         let (mut bytes, mut next) = (Vec::new(), Vec::new());
         self.read_chunk(&mut next)?;
@@ -130,9 +118,7 @@ impl Stream<'_> {
 /// Returns a [`LoadError`] if the path does not exist.
 pub fn must_exist(path: &Path) -> Result<Metadata, LoadError> {
     if path.as_os_str().is_empty() {
-        return Err(LoadError(
-            "the path is empty; give the path of a file".to_owned(),
-        ));
+        return Err(LoadError("the path is empty; give the path of a file".to_owned()));
     }
     fs::metadata(path).map_err(|error| match error.kind() {
         kind if kind != io::ErrorKind::PermissionDenied && path.is_symlink() => LoadError(format!(
@@ -161,10 +147,9 @@ fn reject_folders_and_devices(path: &Path, metadata: &Metadata) -> Result<(), Lo
             "{0} is a folder; give a session file in it (`plimsoll sessions {0}` lists them)",
             path.display()
         ))),
-        Some(DEVICE) => Err(LoadError(format!(
-            "{} is a device; give a session file",
-            path.display()
-        ))),
+        Some(DEVICE) => {
+            Err(LoadError(format!("{} is a device; give a session file", path.display())))
+        }
         _ => Ok(()),
     }
 }
@@ -227,19 +212,12 @@ fn is_whole_database(bytes: &[u8]) -> Option<bool> {
     bytes.strip_prefix(b"SQLite format 3\0")?;
     let number = |at: usize, len: usize| {
         let bytes = bytes.get(at..at + len)?;
-        Some(
-            bytes
-                .iter()
-                .fold(0_usize, |n, byte| n << 8 | usize::from(*byte)),
-        )
+        Some(bytes.iter().fold(0_usize, |n, byte| n << 8 | usize::from(*byte)))
     };
     // A size of 65,536 is written as 1.
     let page = number(16, 2).map(|size| if size == 1 { 65_536 } else { size });
     let pages = number(28, 4);
-    Some(
-        page.zip(pages)
-            .is_some_and(|(page, pages)| page * pages <= bytes.len()),
-    )
+    Some(page.zip(pages).is_some_and(|(page, pages)| page * pages <= bytes.len()))
 }
 
 /// Reads a regular file of at most `most` bytes as UTF-8.
@@ -259,17 +237,12 @@ const MAX_TEXT: u64 = 256 << 20;
 pub fn read_packed_text(path: &Path) -> Result<String, LoadError> {
     let bytes = read_bounded(path, MAX_TEXT)?;
     let unreadable = |error: &dyn std::fmt::Display| {
-        LoadError(format!(
-            "cannot read {} ({error}); give a text file",
-            path.display()
-        ))
+        LoadError(format!("cannot read {} ({error}); give a text file", path.display()))
     };
     let mut text = String::new();
     let unpacked = unpacked(bytes.as_slice()).map_err(|error| unreadable(&error))?;
     let mut bounded = unpacked.bytes.take(MAX_TEXT);
-    bounded
-        .read_to_string(&mut text)
-        .map_err(|error| unreadable(&error))?;
+    bounded.read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     Ok(text)
 }
 

@@ -26,9 +26,7 @@ pub(super) fn read_parallel(
     progress.begin(Phase::Reading, Bytes(len * 2));
     let chunk = CHUNK as usize;
     let read = |nth: usize, buffer: &mut [u8]| {
-        progress
-            .check_cancelled()
-            .map_err(|cancelled| LoadError::cancelled(name, cancelled))?;
+        progress.check_cancelled().map_err(|cancelled| LoadError::cancelled(name, cancelled))?;
         let is_full = fill(file, buffer, nth as u64 * CHUNK).map_err(unreadable)?;
         progress.advance(buffer.len() as u64);
         Ok(is_full)
@@ -44,9 +42,8 @@ pub(super) fn read_parallel(
     };
     bytes[..start.len()].copy_from_slice(&start);
     let rest = bytes.par_chunks_mut(chunk).enumerate().skip(1);
-    let filled: Vec<bool> = rest
-        .map(|(nth, buffer)| read(nth, buffer))
-        .collect::<Result<_, LoadError>>()?;
+    let filled: Vec<bool> =
+        rest.map(|(nth, buffer)| read(nth, buffer)).collect::<Result<_, LoadError>>()?;
     let has_grown = read_at(file, &mut [0], len).map_err(unreadable)? > 0;
     let is_whole = !has_grown && filled.into_iter().all(|is_full| is_full);
     Ok(is_whole.then_some(bytes))
@@ -99,9 +96,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_size_than_expected_is_not_read() {
-        let text: Vec<u8> = (0..3 * CHUNK + 17)
-            .map(|at| b'a' + (at % 7) as u8)
-            .collect();
+        let text: Vec<u8> = (0..3 * CHUNK + 17).map(|at| b'a' + (at % 7) as u8).collect();
         assert_eq!(read(&text, text.len()).ok(), Some(Some(text.clone())));
         for other in [text.len() - 1, text.len() + 1, text.len() + CHUNK as usize] {
             assert_eq!(read(&text, other).ok(), Some(None), "{other}");
@@ -124,9 +119,6 @@ mod tests {
         progress.cancel();
         let file = tempfile::tempfile().expect("a file");
         let stopped = read_parallel(&file, "talk", LARGE, &progress);
-        assert_eq!(
-            stopped.map_err(|error| error.to_string()),
-            Err("talk: cancelled".to_owned())
-        );
+        assert_eq!(stopped.map_err(|error| error.to_string()), Err("talk: cancelled".to_owned()));
     }
 }

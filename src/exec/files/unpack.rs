@@ -30,33 +30,17 @@ pub(in crate::exec) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Un
     let (is_packed, is_gzip) = (is_packed(&start), is_gzip(&start));
     let stream = Cursor::new(start).chain(stream);
     if !is_packed {
-        return Ok(Unpacked {
-            bytes: Box::new(stream),
-            was_packed: false,
-        });
+        return Ok(Unpacked { bytes: Box::new(stream), was_packed: false });
     }
     let packed = Rc::new(Cell::new(0));
-    let counted = Counted {
-        stream,
-        n: Rc::clone(&packed),
-    };
+    let counted = Counted { stream, n: Rc::clone(&packed) };
     let stream = BufReader::with_capacity(64 << 10, counted);
     let unpacking: Box<dyn Read + 'a> = if is_gzip {
         Box::new(MultiGzDecoder::new(stream))
     } else {
-        Box::new(Frames {
-            stream,
-            frame: FrameDecoder::new(),
-        })
+        Box::new(Frames { stream, frame: FrameDecoder::new() })
     };
-    Ok(Unpacked {
-        bytes: Box::new(Bounded {
-            unpacking,
-            packed,
-            n: 0,
-        }),
-        was_packed: true,
-    })
+    Ok(Unpacked { bytes: Box::new(Bounded { unpacking, packed, n: 0 }), was_packed: true })
 }
 
 /// Returns true if a stream with this start is compressed.
@@ -70,10 +54,7 @@ fn is_gzip(start: &[u8]) -> bool {
 
 /// Returns true for a Zstandard frame or a skippable frame (`*M` and similar).
 fn is_zstd(start: &[u8]) -> bool {
-    matches!(
-        start,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]
-    )
+    matches!(start, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
 /// A reader that counts its bytes.

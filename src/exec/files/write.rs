@@ -12,11 +12,7 @@ const BUFFER: usize = 1 << 20;
 
 /// Formats a failed write. Only the kind of the error is shown, since its text names our temporary file.
 pub(in crate::exec) fn write_error(output: &Path, error: &io::Error) -> String {
-    format!(
-        "cannot write {} ({}); choose another path",
-        output.display(),
-        short_reason(error)
-    )
+    format!("cannot write {} ({}); choose another path", output.display(), short_reason(error))
 }
 
 /// Formats an error without the paths that its text may name.
@@ -174,10 +170,7 @@ mod tests {
         let error = NamedTempFile::new_in(folder.path().join("gone")).unwrap_err();
         assert!(error.to_string().contains(".tmp"), "the premise: {error}");
         let line = write_error(Path::new("out.json"), &error);
-        assert!(
-            line.starts_with("cannot write out.json (") && !line.contains(".tmp"),
-            "{line}"
-        );
+        assert!(line.starts_with("cannot write out.json (") && !line.contains(".tmp"), "{line}");
         let output = folder.path().join("picture.png");
         replace(&output, b"x").unwrap();
         let mode = output.metadata().unwrap().permissions().mode();

@@ -124,11 +124,7 @@ impl IndexDatabase {
         // Before the first table is created.
         connection.pragma_update(None, "auto_vacuum", "FULL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        for (name, value) in [
-            ("synchronous", 1),
-            ("secure_delete", 1),
-            ("trusted_schema", 0),
-        ] {
+        for (name, value) in [("synchronous", 1), ("secure_delete", 1), ("trusted_schema", 0)] {
             connection.pragma_update(None, name, value)?;
         }
         let mut database = Self { connection };
@@ -154,20 +150,14 @@ impl IndexDatabase {
         let found: String =
             transaction.query_row("SELECT version FROM about", [], |row| row.get(0))?;
         transaction.commit()?;
-        if found == version() {
-            Ok(())
-        } else {
-            Err(IndexError::OtherVersion)
-        }
+        if found == version() { Ok(()) } else { Err(IndexError::OtherVersion) }
     }
 
     /// Stops statements once `progress` is cancelled.
     pub(super) fn stop_with(&mut self, progress: &Progress) -> Result<(), IndexError> {
         let flag = progress.cancel_flag();
         let is_cancelled = move || flag.load(Ordering::Relaxed);
-        Ok(self
-            .connection
-            .progress_handler(STEPS, Some(is_cancelled))?)
+        Ok(self.connection.progress_handler(STEPS, Some(is_cancelled))?)
     }
 
     /// Returns all files by path.
@@ -219,9 +209,7 @@ impl IndexDatabase {
     ) -> Result<(), IndexError> {
         let transaction = self.connection.transaction()?;
         let sql = "SELECT id FROM file WHERE path = ?1";
-        let old: Option<i64> = transaction
-            .query_row(sql, [path], |row| row.get(0))
-            .optional()?;
+        let old: Option<i64> = transaction.query_row(sql, [path], |row| row.get(0)).optional()?;
         if let Some(old) = old {
             remove_file(&transaction, old)?;
         }
@@ -236,13 +224,7 @@ impl IndexDatabase {
         };
         let text_bytes = left_out.unwrap_or_else(|| content.text_bytes());
         let sql = "INSERT INTO file (path, stamp, text_bytes, is_left_out, problem) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = params![
-            path,
-            stamp,
-            text_bytes.cast_signed(),
-            left_out.is_some(),
-            problem
-        ];
+        let row = params![path, stamp, text_bytes.cast_signed(), left_out.is_some(), problem];
         transaction.execute(sql, row)?;
         let file = transaction.last_insert_rowid();
         for session in sessions {
@@ -322,12 +304,7 @@ fn add_session(
     let head = serde_json::to_string(&session.head).map_err(|_error| IndexError::Damaged)?;
     transaction.execute(
         "INSERT INTO session (file, first, n, head) VALUES (?1, ?2, ?3, ?4)",
-        params![
-            file,
-            first,
-            session.messages.len().cast_signed() as i64,
-            head
-        ],
+        params![file, first, session.messages.len().cast_signed() as i64, head],
     )?;
     let mut message = transaction.prepare("INSERT INTO message (id, data) VALUES (?1, ?2)")?;
     let mut content = transaction.prepare("INSERT INTO content (rowid, text) VALUES (?1, ?2)")?;

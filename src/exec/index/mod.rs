@@ -92,16 +92,12 @@ impl IndexError {
 impl IndexFolder {
     /// Returns the folder in the data folder of the user.
     pub fn here() -> Self {
-        Self {
-            folder: State::path().map(|state| state.with_file_name("index")),
-        }
+        Self { folder: State::path().map(|state| state.with_file_name("index")) }
     }
 
     /// Returns an index in a folder, which need not exist.
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self {
-            folder: Some(folder),
-        }
+        Self { folder: Some(folder) }
     }
 
     /// Returns the path of the database; `None` if no index is used.
@@ -170,11 +166,7 @@ impl IndexFolder {
             }
             opened => opened?,
         };
-        Ok(Index {
-            folder: self.clone(),
-            database,
-            files: HashMap::new(),
-        })
+        Ok(Index { folder: self.clone(), database, files: HashMap::new() })
     }
 
     /// Replaces the database by an empty one, unless the user removed it.
@@ -242,10 +234,8 @@ impl Index {
             return Ok(Some(IndexedFile::Unreadable(problem.clone())));
         }
         let sessions = self.database.sessions(file.id)?.into_iter();
-        let sessions = sessions.map(|row| IndexedSession {
-            head: row.head,
-            ids: (row.first, row.first + row.n),
-        });
+        let sessions = sessions
+            .map(|row| IndexedSession { head: row.head, ids: (row.first, row.first + row.n) });
         Ok(Some(IndexedFile::Sessions(sessions.collect())))
     }
 
@@ -274,8 +264,7 @@ impl Index {
             Some(ids) => {
                 let from = ids.partition_point(|id| *id < start);
                 let ids = ids[from..].iter().copied();
-                self.database
-                    .messages(ids.take_while(|id| *id < end), decoded)
+                self.database.messages(ids.take_while(|id| *id < end), decoded)
             }
         }
     }

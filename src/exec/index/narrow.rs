@@ -54,8 +54,5 @@ fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
 /// Returns whether two letters are the same for queries, but not for the index: Greek letters with two accents, and the
 /// ligatures of s and t.
 fn is_uncertain(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{390}' | '\u{3b0}' | '\u{1fd3}' | '\u{1fe3}' | '\u{fb05}' | '\u{fb06}'
-    )
+    matches!(letter, '\u{390}' | '\u{3b0}' | '\u{1fd3}' | '\u{1fe3}' | '\u{fb05}' | '\u{fb06}')
 }

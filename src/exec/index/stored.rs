@@ -80,9 +80,7 @@ enum PartKind {
 
 /// Returns a message as bytes.
 pub(super) fn encode(subject: &Subject<'_>) -> Vec<u8> {
-    let role = Role::ALL
-        .iter()
-        .position(|role| *role == subject.message.role);
+    let role = Role::ALL.iter().position(|role| *role == subject.message.role);
     let stored = StoredMessage {
         index: subject.index,
         role: role.unwrap_or_default() as u8,
@@ -121,11 +119,7 @@ fn stored_part(part: &Part) -> StoredPart<&str> {
         Body::Media { .. } => PartKind::Media,
         Body::Opaque { .. } => PartKind::Opaque,
     };
-    StoredPart {
-        kind,
-        tool: part.body.tool(),
-        text: part.body.text(),
-    }
+    StoredPart { kind, tool: part.body.tool(), text: part.body.text() }
 }
 
 /// A message read from the index.
@@ -182,23 +176,12 @@ fn restored_part(stored: StoredPart<Box<str>>) -> Part {
     let (tool, call) = (tool.unwrap_or_default(), Box::default());
     let body = match kind {
         PartKind::Text => Body::Text(text),
-        PartKind::Thinking => Body::Thinking {
-            text,
-            sealed_bytes: 0,
-            reported: None,
-        },
+        PartKind::Thinking => Body::Thinking { text, sealed_bytes: 0, reported: None },
         PartKind::Definition => Body::ToolDefinition { tool, json: text },
-        PartKind::Call => Body::ToolCall {
-            call,
-            tool,
-            arguments: text,
-        },
-        PartKind::Result | PartKind::Error => Body::ToolResult {
-            call,
-            tool,
-            is_error: matches!(kind, PartKind::Error),
-            text,
-        },
+        PartKind::Call => Body::ToolCall { call, tool, arguments: text },
+        PartKind::Result | PartKind::Error => {
+            Body::ToolResult { call, tool, is_error: matches!(kind, PartKind::Error), text }
+        }
         PartKind::Media => Body::Media {
             media: MediaKind::Image,
             mime: Box::default(),
@@ -207,14 +190,7 @@ fn restored_part(stored: StoredPart<Box<str>>) -> Part {
             detail: ImageDetail::Auto,
             within: None,
         },
-        PartKind::Opaque => Body::Opaque {
-            name: Box::default(),
-            json: text,
-        },
+        PartKind::Opaque => Body::Opaque { name: Box::default(), json: text },
     };
-    Part {
-        body,
-        record: 0,
-        block: 0,
-    }
+    Part { body, record: 0, block: 0 }
 }

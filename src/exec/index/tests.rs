@@ -24,11 +24,7 @@ impl IndexedFolder {
         let state = tempfile::tempdir().unwrap();
         let index = IndexFolder::in_folder(state.path().join("index"));
         index.switch_on().unwrap();
-        Self {
-            sessions: tempfile::tempdir().unwrap(),
-            state,
-            index,
-        }
+        Self { sessions: tempfile::tempdir().unwrap(), state, index }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -44,9 +40,7 @@ impl IndexedFolder {
     }
 
     fn files(&self) -> Vec<FoundFile> {
-        find_in(self.sessions.path(), &Progress::default())
-            .unwrap()
-            .files
+        find_in(self.sessions.path(), &Progress::default()).unwrap().files
     }
 
     fn update(&self) -> IndexUpdate {
@@ -55,13 +49,7 @@ impl IndexedFolder {
     }
 
     fn search_in(&self, index: &IndexFolder, query: &str) -> SearchResult {
-        let result = search(
-            &self.files(),
-            &options(query),
-            index,
-            &Progress::default(),
-            |_| {},
-        );
+        let result = search(&self.files(), &options(query), index, &Progress::default(), |_| {});
         result.unwrap()
     }
 
@@ -121,11 +109,7 @@ fn results_are_the_same_with_and_without_the_index() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
     for entry in fs::read_dir(samples).unwrap() {
         let path = entry.unwrap().path();
-        fs::copy(
-            &path,
-            folder.path(path.file_name().unwrap().to_str().unwrap()),
-        )
-        .unwrap();
+        fs::copy(&path, folder.path(path.file_name().unwrap().to_str().unwrap())).unwrap();
     }
     folder.write(
         "letters.json",
@@ -160,10 +144,7 @@ fn results_are_the_same_with_and_without_the_index() {
         let read = folder.search_in(&IndexFolder::default(), query);
         assert!(indexed.uses_index && !read.uses_index);
         n_found += read.sessions.len();
-        let read = SearchResult {
-            uses_index: true,
-            ..read
-        };
+        let read = SearchResult { uses_index: true, ..read };
         assert_eq!(indexed, read, "{query}");
     }
     assert!(n_found > 40, "{n_found}");
@@ -234,15 +215,9 @@ fn sessions_are_reported_once_if_a_search_starts_again() {
     drop(connection);
     let (files, mut reported) = (folder.files(), Vec::new());
     let progress = Progress::default();
-    let result = search(
-        &files,
-        &options("word"),
-        &folder.index,
-        &progress,
-        |session| {
-            reported.push(session.found.path.clone());
-        },
-    );
+    let result = search(&files, &options("word"), &folder.index, &progress, |session| {
+        reported.push(session.found.path.clone());
+    });
     assert_eq!(result.unwrap().sessions.len(), 40);
     let distinct: HashSet<&PathBuf> = reported.iter().collect();
     assert_eq!((reported.len(), distinct.len()), (40, 40));
@@ -291,10 +266,7 @@ fn an_interrupted_update_keeps_whole_files_and_goes_on() {
         Ok(_) => assert_eq!((n_before, update.n_read), (40, 0)),
         Err(error) => {
             assert!(matches!(error, IndexError::Cancelled), "{error}");
-            assert!(
-                n_before > 0 && n_before + update.n_read == 40,
-                "{n_before} {update:?}"
-            );
+            assert!(n_before > 0 && n_before + update.n_read == 40, "{n_before} {update:?}");
         }
     }
     assert_eq!(folder.found("word").len(), 40);
@@ -303,10 +275,7 @@ fn an_interrupted_update_keeps_whole_files_and_goes_on() {
 #[test]
 fn a_file_is_left_out_only_while_there_is_no_room() {
     let folder = IndexedFolder::new();
-    let limits = TextLimits {
-        file: 1_000,
-        all: 250,
-    };
+    let limits = TextLimits { file: 1_000, all: 250 };
     let update = || {
         let mut index = folder.index.open().unwrap();
         let files = folder.files();
@@ -368,9 +337,7 @@ fn the_index_folds_every_letter_that_queries_fold() {
     let mut insert = connection.prepare(sql).unwrap();
     for (id, (letter, _)) in pairs.iter().enumerate() {
         let text = format!("x{letter}y");
-        insert
-            .execute((id.cast_signed() as i64, narrow::folded(&text)))
-            .unwrap();
+        insert.execute((id.cast_signed() as i64, narrow::folded(&text))).unwrap();
     }
     let sql = "SELECT count(*) FROM content WHERE content MATCH ?1 AND rowid = ?2";
     let mut select = connection.prepare(sql).unwrap();

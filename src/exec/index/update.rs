@@ -28,10 +28,7 @@ pub(super) struct TextLimits {
 }
 
 /// The limits outside tests.
-const LIMITS: TextLimits = TextLimits {
-    file: MAX_FILE_TEXT,
-    all: MAX_TEXT,
-};
+const LIMITS: TextLimits = TextLimits { file: MAX_FILE_TEXT, all: MAX_TEXT };
 
 /// Maximum number of files that are read at once.
 const MAX_BATCH: usize = 16;
@@ -130,17 +127,12 @@ impl Index {
         let rows: Vec<i64> = rows.map(|file| file.id).collect();
         self.database.remove(&rows)?;
         let changed = self.files_to_read(limits, files, progress)?;
-        progress
-            .total
-            .store(changed.len() as u64, Ordering::Relaxed);
+        progress.total.store(changed.len() as u64, Ordering::Relaxed);
         progress.done.store(0, Ordering::Relaxed);
         let result = self.read_and_write(limits, &changed, progress);
         self.files = self.database.files()?;
         result?;
-        Ok(IndexUpdate {
-            n_read: changed.len(),
-            n_removed: rows.len(),
-        })
+        Ok(IndexUpdate { n_read: changed.len(), n_removed: rows.len() })
     }
 
     /// Returns new and changed files, then files that were left out and fit now.
@@ -169,12 +161,7 @@ impl Index {
                 }
                 None => continue,
             };
-            list.push(FileToRead {
-                path: file.path.clone(),
-                bytes: file.size.0,
-                key,
-                stamp,
-            });
+            list.push(FileToRead { path: file.path.clone(), bytes: file.size.0, key, stamp });
         }
         changed.append(&mut fitting);
         Ok(changed)
@@ -187,18 +174,13 @@ impl Index {
         files: &[FileToRead],
         progress: &Progress,
     ) -> Result<(), IndexError> {
-        let mut budget = TextBudget {
-            used: self.database.text_bytes()?,
-            max: limits.all,
-        };
+        let mut budget = TextBudget { used: self.database.text_bytes()?, max: limits.all };
         let mut previous = Vec::new();
         for batch in batches(files) {
             progress.check_cancelled()?;
             let read = || -> Vec<ReadFile> {
                 let files = batch.par_iter().with_max_len(1);
-                files
-                    .map(|file| read_file(file, limits.file, progress))
-                    .collect()
+                files.map(|file| read_file(file, limits.file, progress)).collect()
             };
             let files = std::mem::take(&mut previous);
             let write = || self.write(files, &mut budget, progress);
@@ -290,11 +272,8 @@ fn new_session(
     left: &mut usize,
     progress: &Progress,
 ) -> Result<Option<NewSession>, String> {
-    let options = LoadOptions {
-        counter: tokens::default_counter(),
-        window: None,
-        conversation: number,
-    };
+    let options =
+        LoadOptions { counter: tokens::default_counter(), window: None, conversation: number };
     let case = sessions.case(number, &options, progress);
     let case = case.map_err(|error| error.to_string())?;
     let mut messages = Vec::with_capacity(case.session.messages.len());
@@ -305,13 +284,8 @@ fn new_session(
             Some(rest) => *left = rest,
             None => return Ok(None),
         }
-        messages.push(NewMessage {
-            data: stored::encode(&subject),
-            text: folded(&text).into_owned(),
-        });
+        messages
+            .push(NewMessage { data: stored::encode(&subject), text: folded(&text).into_owned() });
     }
-    Ok(Some(NewSession {
-        head: StoredSession::new(sessions, number, &case.session),
-        messages,
-    }))
+    Ok(Some(NewSession { head: StoredSession::new(sessions, number, &case.session), messages }))
 }

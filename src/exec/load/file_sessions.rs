@@ -56,10 +56,8 @@ impl FileSessions {
     /// # Errors
     /// Returns a [`LoadError`] if the stream cannot be read, is too large, or contains no conversation.
     pub fn read(name: &str, stream: impl Read, progress: &Progress) -> Result<Self, LoadError> {
-        let document = Input {
-            name: name.to_owned(),
-            bytes: read_all(stream, name, Bytes(0), progress)?,
-        };
+        let document =
+            Input { name: name.to_owned(), bytes: read_all(stream, name, Bytes(0), progress)? };
         Self::parse(&document, progress)
     }
 
@@ -134,10 +132,7 @@ impl FileSessions {
         options: &LoadOptions,
         progress: &Progress,
     ) -> Result<Case, LoadError> {
-        let options = LoadOptions {
-            conversation: number,
-            ..*options
-        };
+        let options = LoadOptions { conversation: number, ..*options };
         match &self.content {
             Content::Database(path, snapshot) => {
                 Ok(load_entry(snapshot, path, &options, progress)?.case)

@@ -129,10 +129,7 @@ pub(super) fn load_entry(
     let loaded = file.and_then(|file| file.select(0, options, progress));
     let mut loaded = loaded.map_err(|error| {
         if notes.is_empty {
-            LoadError(format!(
-                "{name}: conversation {} has no messages",
-                number + 1
-            ))
+            LoadError(format!("{name}: conversation {} has no messages", number + 1))
         } else {
             error
         }
@@ -156,10 +153,8 @@ pub fn load_stream(
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
     warm_up(options.counter);
-    let document = Input {
-        name: name.to_owned(),
-        bytes: read_all(stream, name, Bytes(0), progress)?,
-    };
+    let document =
+        Input { name: name.to_owned(), bytes: read_all(stream, name, Bytes(0), progress)? };
     ParsedFile::parse(document, progress)?.select(options.conversation, options, progress)
 }
 
@@ -173,10 +168,7 @@ pub fn load_bytes(
     options: &LoadOptions,
     progress: &Progress,
 ) -> Result<Loaded, LoadError> {
-    let document = Input {
-        name: name.to_owned(),
-        bytes: bytes.into(),
-    };
+    let document = Input { name: name.to_owned(), bytes: bytes.into() };
     ParsedFile::parse(document, progress)?.select(options.conversation, options, progress)
 }
 
@@ -274,33 +266,18 @@ mod tests {
     use std::io;
 
     fn options() -> LoadOptions {
-        LoadOptions {
-            counter: default_counter(),
-            window: None,
-            conversation: 0,
-        }
+        LoadOptions { counter: default_counter(), window: None, conversation: 0 }
     }
 
     fn load_error(path: &Path) -> String {
-        load(path, &options(), &Progress::default())
-            .expect_err("it is not a session")
-            .to_string()
+        load(path, &options(), &Progress::default()).expect_err("it is not a session").to_string()
     }
 
     #[test]
     fn binary_data_is_rejected_by_its_first_bytes() {
-        let error = load_stream(
-            "standard input",
-            io::repeat(0),
-            &options(),
-            &Progress::default(),
-        )
-        .expect_err("it is not a session");
-        assert!(
-            error
-                .to_string()
-                .starts_with("standard input: this looks like binary data")
-        );
+        let error = load_stream("standard input", io::repeat(0), &options(), &Progress::default())
+            .expect_err("it is not a session");
+        assert!(error.to_string().starts_with("standard input: this looks like binary data"));
     }
 
     #[test]
@@ -318,10 +295,7 @@ mod tests {
 
     #[test]
     fn an_empty_path_is_an_error() {
-        assert_eq!(
-            load_error(Path::new("")),
-            "the path is empty; give the path of a file"
-        );
+        assert_eq!(load_error(Path::new("")), "the path is empty; give the path of a file");
     }
 
     #[cfg(unix)]

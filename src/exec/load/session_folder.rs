@@ -8,12 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Files of a Cline task that belong to its conversation, the main one first.
-const TASK: [&str; 4] = [
-    formats::CLINE_HISTORY,
-    "ui_messages.json",
-    "task_metadata.json",
-    "history_item.json",
-];
+const TASK: [&str; 4] =
+    [formats::CLINE_HISTORY, "ui_messages.json", "task_metadata.json", "history_item.json"];
 /// Maximum number of files of a session.
 const MAX_FILES: usize = 200_000;
 
@@ -35,28 +31,19 @@ pub(super) fn document(path: &Path) -> Result<Option<Input>, LoadError> {
     let mut read = Vec::with_capacity(paths.len());
     let mut left = MAX_SESSION_BYTES;
     for file in paths.iter().take(MAX_FILES) {
-        let metadata = fs::symlink_metadata(file)
-            .ok()
-            .filter(fs::Metadata::is_file);
+        let metadata = fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file);
         let Some(metadata) = metadata else { continue };
-        left = left
-            .checked_sub(metadata.len())
-            .ok_or_else(|| too_large(path))?;
+        left = left.checked_sub(metadata.len()).ok_or_else(|| too_large(path))?;
         let bytes = read_bounded(file, MAX_SESSION_BYTES)?;
         let name = file.strip_prefix(&root).unwrap_or(file);
         let names: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
-        read.push(FolderFile {
-            name: names.join("/"),
-            bytes,
-        });
+        read.push(FolderFile { name: names.join("/"), bytes });
     }
     if paths.len() > MAX_FILES {
         return Err(too_large(path));
     }
-    Ok(formats::combined_document(&read).map(|bytes| Input {
-        name: file_name(path),
-        bytes: bytes.into(),
-    }))
+    Ok(formats::combined_document(&read)
+        .map(|bytes| Input { name: file_name(path), bytes: bytes.into() }))
 }
 
 fn too_large(path: &Path) -> LoadError {
@@ -106,39 +93,27 @@ pub(in crate::exec) fn is_piece(path: &Path) -> bool {
 /// Finds the files of the session at a path.
 fn files_at(path: &Path) -> Option<SessionFiles> {
     if path.is_dir() {
-        return cline_task(path)
-            .or_else(|| events(path))
-            .or_else(|| only_stored(path));
+        return cline_task(path).or_else(|| events(path)).or_else(|| only_stored(path));
     }
     let name = path.file_name()?.to_str()?;
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
         return opencode(path, name);
     }
-    let stem = name
-        .strip_suffix(".meta.json")
-        .or_else(|| name.strip_suffix(".jsonl"))?;
+    let stem = name.strip_suffix(".meta.json").or_else(|| name.strip_suffix(".jsonl"))?;
     let folder = path.parent()?;
     let pair = [format!("{stem}.jsonl"), format!("{stem}.meta.json")].map(|name| folder.join(name));
-    pair.iter()
-        .all(|file| file.is_file())
-        .then(|| SessionFiles::new(folder, pair.to_vec()))
+    pair.iter().all(|file| file.is_file()).then(|| SessionFiles::new(folder, pair.to_vec()))
 }
 
 impl SessionFiles {
     fn new(root: &Path, paths: Vec<PathBuf>) -> Self {
-        Self {
-            root: root.to_owned(),
-            paths,
-        }
+        Self { root: root.to_owned(), paths }
     }
 }
 
 fn cline_task(folder: &Path) -> Option<SessionFiles> {
-    let files: Vec<PathBuf> = TASK
-        .iter()
-        .map(|name| folder.join(name))
-        .filter(|file| file.is_file())
-        .collect();
+    let files: Vec<PathBuf> =
+        TASK.iter().map(|name| folder.join(name)).filter(|file| file.is_file()).collect();
     (files.first()? == &folder.join(formats::CLINE_HISTORY))
         .then(|| SessionFiles::new(folder, files))
 }
@@ -146,11 +121,7 @@ fn cline_task(folder: &Path) -> Option<SessionFiles> {
 /// Finds the events of an `OpenHands` conversation in its folder or in the folder of the events.
 fn events(folder: &Path) -> Option<SessionFiles> {
     let inner = folder.join("events");
-    let events = if inner.is_dir() {
-        inner
-    } else {
-        folder.to_owned()
-    };
+    let events = if inner.is_dir() { inner } else { folder.to_owned() };
     let is_named = events.file_name().is_some_and(|name| name == "events");
     let files = json_files(&events);
     (is_named && !files.is_empty()).then(|| SessionFiles::new(folder, files))
@@ -201,10 +172,7 @@ fn opencode(path: &Path, name: &str) -> Option<SessionFiles> {
         .iter()
         .flat_map(|m| json_files(&storage.join("part").join(m.file_stem().unwrap_or_default())));
     let parts: Vec<PathBuf> = parts.collect();
-    let files: Vec<PathBuf> = std::iter::once(session)
-        .chain(messages)
-        .chain(parts)
-        .collect();
+    let files: Vec<PathBuf> = std::iter::once(session).chain(messages).chain(parts).collect();
     (files.len() > 1).then(|| SessionFiles::new(storage, files))
 }
 
@@ -226,10 +194,7 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
 /// Lists the JSON files of a folder, sorted by name.
 fn json_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_json = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-    };
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
     let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(is_json).collect();
     found.sort();
     found
@@ -279,12 +244,9 @@ mod tests {
         ] {
             assert_eq!(is_piece(&here.path().join(path)), is, "{path}");
         }
-        for (folder, is) in [
-            ("tasks/7", true),
-            ("talk", true),
-            ("talk/events", true),
-            ("pico", false),
-        ] {
+        for (folder, is) in
+            [("tasks/7", true), ("talk", true), ("talk/events", true), ("pico", false)]
+        {
             assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
         }
     }
@@ -295,24 +257,14 @@ mod tests {
         let files = [
             ("storage/session/p/ses_1.json", r#"{"id":"ses_1"}"#),
             ("storage/message/ses_1/msg_1.json", r#"{"role":"user"}"#),
-            (
-                "storage/part/msg_1/prt_1.json",
-                r#"{"type":"text","text":"hi"}"#,
-            ),
+            ("storage/part/msg_1/prt_1.json", r#"{"type":"text","text":"hi"}"#),
         ];
         write(here.path(), &files);
         let folders = ["", "storage", "storage/session/p", "storage/message/ses_1"];
         for folder in folders {
-            assert_eq!(
-                format_at(&here.path().join(folder)),
-                Some("opencode"),
-                "{folder}"
-            );
+            assert_eq!(format_at(&here.path().join(folder)), Some("opencode"), "{folder}");
         }
-        write(
-            here.path(),
-            &[("storage/session/q/ses_2.json", r#"{"id":"ses_2"}"#)],
-        );
+        write(here.path(), &[("storage/session/q/ses_2.json", r#"{"id":"ses_2"}"#)]);
         for (folder, is) in folders.into_iter().zip([false, false, true, true]) {
             assert_eq!(is_session(&here.path().join(folder)), is, "{folder}");
         }
@@ -325,18 +277,9 @@ mod tests {
         write(
             root,
             &[
-                (
-                    "storage/session/p/ses_1.json",
-                    r#"{"id":"ses_1","title":"T"}"#,
-                ),
-                (
-                    "storage/message/ses_1/msg_1.json",
-                    r#"{"id":"msg_1","role":"user"}"#,
-                ),
-                (
-                    "storage/part/msg_1/prt_1.json",
-                    r#"{"type":"text","text":"hello"}"#,
-                ),
+                ("storage/session/p/ses_1.json", r#"{"id":"ses_1","title":"T"}"#),
+                ("storage/message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user"}"#),
+                ("storage/part/msg_1/prt_1.json", r#"{"type":"text","text":"hello"}"#),
                 (
                     "tasks/7/api_conversation_history.json",
                     r#"[{"role":"user","content":[{"type":"text","text":"a"}],"ts":1}]"#,

@@ -32,9 +32,6 @@ impl Source {
         if let Some(document) = session_folder::document(path)? {
             return Ok(document);
         }
-        Ok(Input {
-            name: file_name(path),
-            bytes: read_file(path, &metadata, progress)?,
-        })
+        Ok(Input { name: file_name(path), bytes: read_file(path, &metadata, progress)? })
     }
 }

@@ -50,13 +50,7 @@ pub fn ask(
     let http = connection::connect(client)?;
     let headers = connection::headers(client)?;
     wait_for(client, stop, async |clock| {
-        let exchange = Exchange {
-            client,
-            prompt,
-            http,
-            headers,
-            clock,
-        };
+        let exchange = Exchange { client, prompt, http, headers, clock };
         exchange.run(on_event).await
     })
 }
@@ -114,12 +108,7 @@ struct Failure {
 
 impl From<AskError> for Failure {
     fn from(error: AskError) -> Self {
-        Self {
-            error,
-            may_pass: false,
-            wait: None,
-            wants_limit: None,
-        }
+        Self { error, may_pass: false, wait: None, wants_limit: None }
     }
 }
 
@@ -161,10 +150,7 @@ impl Exchange<'_> {
     ) -> Result<Answer, Failure> {
         let endpoint = self.client.endpoint();
         let body = endpoint.body(self.prompt).to_string();
-        on_event(AskEvent::Sent {
-            attempt,
-            body: &body,
-        });
+        on_event(AskEvent::Sent { attempt, body: &body });
         let limit = self.client.limits.first_byte;
         let request = self
             .http
@@ -189,20 +175,15 @@ impl Exchange<'_> {
 
     fn broken(&self, error: &reqwest::Error) -> Failure {
         let (error, may_pass) = of_transport(self.client, error);
-        Failure {
-            may_pass,
-            ..error.into()
-        }
+        Failure { may_pass, ..error.into() }
     }
 
     /// Rejects redirects, requests of a proxy, compression, and a large head.
     fn check_head(&self, response: &Response) -> Result<(), AskError> {
         let bad = |fault: &str| Err(AskError::bad_answer(self.client, fault));
         let headers = response.headers();
-        let n_bytes: usize = headers
-            .iter()
-            .map(|(name, value)| name.as_str().len() + value.len() + 4)
-            .sum();
+        let n_bytes: usize =
+            headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if n_bytes > self.client.limits.head_bytes {
             return bad(
                 "the head of the answer is too large; check for proxies between this machine and the server",
@@ -210,9 +191,7 @@ impl Exchange<'_> {
         }
         let status = response.status();
         if status.is_redirection() {
-            let to = headers
-                .get(LOCATION)
-                .map(|to| String::from_utf8_lossy(to.as_bytes()));
+            let to = headers.get(LOCATION).map(|to| String::from_utf8_lossy(to.as_bytes()));
             let to = plain_line(to.as_deref().unwrap_or("elsewhere"), 200);
             return bad(&format!(
                 "HTTP {} redirects to {to}, to which the key is not sent; if you trust it, use it as the base URL",
@@ -225,9 +204,7 @@ impl Exchange<'_> {
                 "the proxy requires a name and a password; give them in its address (http://NAME:PASSWORD@HOST:PORT)",
             ));
         }
-        let encoding = headers
-            .get(CONTENT_ENCODING)
-            .map(|e| e.as_bytes().to_ascii_lowercase());
+        let encoding = headers.get(CONTENT_ENCODING).map(|e| e.as_bytes().to_ascii_lowercase());
         if encoding.is_some_and(|encoding| encoding != b"identity") {
             return bad(
                 "the answer is compressed, which was not requested; check for proxies between this machine and the server",
@@ -249,7 +226,7 @@ impl Exchange<'_> {
             let piece = match self.clock.within(limit, response.chunk()).await {
                 None => {
                     return Err(
-                        AskError::timed_out(self.client, "no more of the answer", limit).into(),
+                        AskError::timed_out(self.client, "no more of the answer", limit).into()
                     );
                 }
                 Some(Ok(None)) => break,
@@ -269,9 +246,8 @@ impl Exchange<'_> {
             result.map_err(|error| self.unreadable(endpoint, &error, n_shown > 0))?;
         }
         let has_text = n_shown > 0;
-        let answer = reading
-            .finish()
-            .map_err(|error| self.unreadable(endpoint, &error, has_text))?;
+        let answer =
+            reading.finish().map_err(|error| self.unreadable(endpoint, &error, has_text))?;
         let hide = |text: String| self.client.hide_key(&text);
         let hide_call = |call: AnswerCall| AnswerCall {
             tool: hide(call.tool),
@@ -298,10 +274,8 @@ impl Exchange<'_> {
     }
 
     async fn refused(&self, endpoint: &Endpoint, mut response: Response) -> Failure {
-        let (status, wait) = (
-            response.status().as_u16(),
-            requested_wait(response.headers(), SystemTime::now()),
-        );
+        let (status, wait) =
+            (response.status().as_u16(), requested_wait(response.headers(), SystemTime::now()));
         let body = read_some(self.client, self.clock, &mut response, MAX_ERROR_BYTES).await;
         let refusal = Refusal::new(endpoint, status, &body, self.client.secret());
         Failure {
@@ -339,8 +313,5 @@ fn with_wait(failure: Failure) -> AskError {
     };
     // Rounded to whole seconds.
     let wait = humantime::format_duration(Duration::from_secs(wait.as_secs().max(1)));
-    AskError::new(
-        error.kind,
-        format!("{error} (the server requests a wait of {wait})"),
-    )
+    AskError::new(error.kind, format!("{error} (the server requests a wait of {wait})"))
 }

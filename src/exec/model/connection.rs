@@ -74,9 +74,7 @@ fn read_certificates(path: &Path) -> Result<Vec<reqwest::Certificate>, String> {
     }
     let file = fs::File::open(path).map_err(unreadable)?;
     let mut pem = Vec::new();
-    file.take(MAX_CA_FILE_BYTES)
-        .read_to_end(&mut pem)
-        .map_err(unreadable)?;
+    file.take(MAX_CA_FILE_BYTES).read_to_end(&mut pem).map_err(unreadable)?;
     match reqwest::Certificate::from_pem_bundle(&pem) {
         Ok(certificates) if !certificates.is_empty() => Ok(certificates),
         _ => Err(invalid()),
@@ -97,15 +95,9 @@ fn with_proxy(
                 AskError::settings(message)
             };
             let address = address.trim();
-            let is_supported = [
-                "http://",
-                "https://",
-                "socks4://",
-                "socks5://",
-                "socks5h://",
-            ]
-            .iter()
-            .any(|scheme| address.to_ascii_lowercase().starts_with(scheme));
+            let is_supported = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
+                .iter()
+                .any(|scheme| address.to_ascii_lowercase().starts_with(scheme));
             if !is_supported {
                 return Err(invalid());
             }
@@ -120,10 +112,7 @@ pub(super) fn headers(client: &ModelClient) -> Result<HeaderMap, AskError> {
     let api = client.endpoint.api;
     let mut headers = HeaderMap::new();
     for (name, value) in api.headers {
-        headers.insert(
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        );
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(
         reqwest::header::ACCEPT,

@@ -65,11 +65,7 @@ impl AskErrorKind {
 
 impl AskError {
     pub(super) fn new(kind: AskErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            scope: kind.scope(),
-            message: message.into(),
-        }
+        Self { kind, scope: kind.scope(), message: message.into() }
     }
 
     pub(super) fn cancelled() -> Self {
@@ -104,20 +100,14 @@ impl AskError {
         };
         let error = Self::new(kind, client.hide(&refusal.message));
         match refusal.kind {
-            RefusalKind::BadRequest => Self {
-                scope: FailureScope::Prompt,
-                ..error
-            },
+            RefusalKind::BadRequest => Self { scope: FailureScope::Prompt, ..error },
             _ => error,
         }
     }
 
     pub(super) fn bad_answer(client: &ModelClient, fault: &str) -> Self {
         let host = client.endpoint.host();
-        Self::new(
-            AskErrorKind::BadAnswer,
-            client.hide(&format!("{host}: {fault}")),
-        )
+        Self::new(AskErrorKind::BadAnswer, client.hide(&format!("{host}: {fault}")))
     }
 }
 
@@ -179,11 +169,7 @@ fn certificate_advice(cause: &str, host: &str) -> String {
         return "if the server's certificate is self-signed, or a company's proxy replaces it, give the certificate as a CA file"
             .to_owned();
     };
-    let kind = if host.parse::<IpAddr>().is_ok() {
-        "IP"
-    } else {
-        "DNS"
-    };
+    let kind = if host.parse::<IpAddr>().is_ok() { "IP" } else { "DNS" };
     format!(
         "{wrong}; create another with `openssl req -x509 -newkey rsa:2048 -nodes -days 365 -keyout key.pem -out cert.pem -subj /CN={host} -addext subjectAltName={kind}:{host} -addext basicConstraints=critical,CA:FALSE` and give cert.pem to the server and as the CA file"
     )

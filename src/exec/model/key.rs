@@ -99,10 +99,7 @@ mod tests {
         assert_eq!(key.reveal(), "sk-secret");
         assert_eq!(format!("{key:?}"), "Key(from the text field)");
         for bad in ["", " ", "a b", "schlüssel", "a\nb"] {
-            assert_eq!(
-                Key::typed(bad.to_owned()).unwrap_err(),
-                KeyError::Unsendable
-            );
+            assert_eq!(Key::typed(bad.to_owned()).unwrap_err(), KeyError::Unsendable);
         }
     }
 

@@ -113,8 +113,5 @@ impl ModelClient {
 
 /// Returns true for a plain word as used for servers without keys, which an answer may contain by chance.
 fn is_placeholder(key: &str) -> bool {
-    key.len() < 16
-        && key
-            .bytes()
-            .all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b))
+    key.len() < 16 && key.bytes().all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b))
 }

@@ -24,9 +24,7 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: SystemTime) -> Option<Dur
     if let Ok(seconds) = wait.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let now = text(reqwest::header::DATE)
-        .and_then(http_date)
-        .unwrap_or(now);
+    let now = text(reqwest::header::DATE).and_then(http_date).unwrap_or(now);
     // A past date requests no wait.
     Some(http_date(wait)?.duration_since(now).unwrap_or_default())
 }
@@ -34,9 +32,8 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: SystemTime) -> Option<Dur
 /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only format that servers may write
 /// (<https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7>).
 fn http_date(text: &str) -> Option<SystemTime> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (_, date) = text.split_once(", ")?;
     let words: Vec<&str> = date.split(' ').collect();
     let &[day, month, year, time, "GMT"] = &*words else {
@@ -76,10 +73,7 @@ mod tests {
     fn a_wait_is_read_in_every_notation() {
         let seconds = |n: u64| Some(Duration::from_secs(n));
         assert_eq!(wait_of(&[("retry-after", "7")]), seconds(7));
-        assert_eq!(
-            wait_of(&[("retry-after", "1.5")]),
-            Some(Duration::from_millis(1_500))
-        );
+        assert_eq!(wait_of(&[("retry-after", "1.5")]), Some(Duration::from_millis(1_500)));
         assert_eq!(
             wait_of(&[("retry-after-ms", "250"), ("retry-after", "9")]),
             Some(Duration::from_millis(250))
@@ -88,23 +82,14 @@ mod tests {
         assert_eq!(wait_of(&[("retry-after", date)]), seconds(60));
         let clock = ("date", "Sun, 06 Nov 1994 08:50:30 GMT");
         assert_eq!(wait_of(&[("retry-after", date), clock]), seconds(7));
-        assert_eq!(
-            wait_of(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]),
-            seconds(0)
-        );
+        assert_eq!(wait_of(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]), seconds(0));
     }
 
     #[test]
     fn an_invalid_wait_is_ignored() {
-        for text in [
-            "soon",
-            "-1",
-            "NaN",
-            "1e400",
-            "",
-            "Sun, 06 Nov 1994",
-            "Sun, 99 Foo 1994 08:49:37 GMT",
-        ] {
+        for text in
+            ["soon", "-1", "NaN", "1e400", "", "Sun, 06 Nov 1994", "Sun, 99 Foo 1994 08:49:37 GMT"]
+        {
             assert_eq!(wait_of(&[("retry-after", text)]), None, "{text}");
         }
         assert_eq!(wait_of(&[]), None);

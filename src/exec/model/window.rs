@@ -47,17 +47,13 @@ async fn send(
     query: &WindowQuery,
 ) -> Result<Option<u64>, AskError> {
     let request = match &query.body {
-        Some(body) => http
-            .post(&query.url)
-            .header(CONTENT_TYPE, "application/json")
-            .body(body.to_string()),
+        Some(body) => {
+            http.post(&query.url).header(CONTENT_TYPE, "application/json").body(body.to_string())
+        }
         None => http.get(&query.url),
     };
     let limit = client.limits.first_byte;
-    let mut response = match clock
-        .within(limit, request.headers(headers.clone()).send())
-        .await
-    {
+    let mut response = match clock.within(limit, request.headers(headers.clone()).send()).await {
         None => return Err(AskError::timed_out(client, "no answer began", limit)),
         Some(Err(error)) => return Err(super::error::of_transport(client, &error).0),
         Some(Ok(response)) => response,

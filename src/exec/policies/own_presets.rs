@@ -41,27 +41,18 @@ impl OwnPresets {
     /// Returns the presets in the data folder of the user.
     pub fn here() -> Self {
         let folder = State::path().map(|state| state.with_file_name("presets"));
-        Self {
-            folder,
-            is_read_only: false,
-        }
+        Self { folder, is_read_only: false }
     }
 
     /// Returns the presets in a folder, which need not exist.
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self {
-            folder: Some(folder),
-            is_read_only: false,
-        }
+        Self { folder: Some(folder), is_read_only: false }
     }
 
     /// Returns the same presets, of which none can be saved.
     #[must_use]
     pub fn read_only(self) -> Self {
-        Self {
-            is_read_only: true,
-            ..self
-        }
+        Self { is_read_only: true, ..self }
     }
 
     /// Returns the folder; `None` without a home folder.
@@ -76,9 +67,7 @@ impl OwnPresets {
     pub fn clear(&self) -> Result<usize, LoadError> {
         let presets = self.all().into_iter().filter(|own| own.policy.is_ok());
         let names = presets.filter_map(|own| Some(own.name()?.to_owned()));
-        names
-            .map(|name| self.remove(&name))
-            .try_fold(0, |n, removed| removed.map(|_| n + 1))
+        names.map(|name| self.remove(&name)).try_fold(0, |n, removed| removed.map(|_| n + 1))
     }
 
     /// Returns true if presets can be saved.
@@ -91,9 +80,7 @@ impl OwnPresets {
         let Some(files) = self.folder.as_ref().and_then(|f| fs::read_dir(f).ok()) else {
             return Vec::new();
         };
-        let files = files
-            .take(MAX_FILES)
-            .filter_map(|file| Some(file.ok()?.path()));
+        let files = files.take(MAX_FILES).filter_map(|file| Some(file.ok()?.path()));
         let is_toml = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml");
         let mut paths: Vec<PathBuf> = files.filter(is_toml).collect();
         paths.sort_unstable();
@@ -125,10 +112,7 @@ impl OwnPresets {
                 failed(format!("{} ({})", folder.display(), short_reason(&error)))
             })?;
         }
-        let kind = OwnFileKind {
-            name: "preset",
-            is_own: |text| presets::parse(text).is_ok(),
-        };
+        let kind = OwnFileKind { name: "preset", is_own: |text| presets::parse(text).is_ok() };
         write_own(&path, &own.toml, kind)?;
         Ok(path)
     }
@@ -174,9 +158,7 @@ impl OwnPresets {
 pub fn policy_text(name: &str, own: &OwnPresets) -> Result<String, LoadError> {
     match presets::PRESETS.iter().find(|preset| preset.name == name) {
         Some(preset) => Ok(preset.toml.to_owned()),
-        None => own
-            .text(name)
-            .unwrap_or_else(|| read_settings(Path::new(name), "policy")),
+        None => own.text(name).unwrap_or_else(|| read_settings(Path::new(name), "policy")),
     }
 }
 
@@ -217,12 +199,7 @@ mod tests {
         assert!(kept.text("mine").unwrap().unwrap().contains("MINE"));
         kept.remove("mine").unwrap();
         assert!(kept.all().is_empty());
-        assert!(
-            kept.remove("mine")
-                .unwrap_err()
-                .to_string()
-                .contains("no preset of your own")
-        );
+        assert!(kept.remove("mine").unwrap_err().to_string().contains("no preset of your own"));
     }
 
     #[test]

@@ -80,9 +80,5 @@ pub(super) fn one_line(error: &str) -> String {
             .trim_start()
             .starts_with('|')
     };
-    error
-        .lines()
-        .filter(|line| !is_quote(line))
-        .collect::<Vec<_>>()
-        .join(": ")
+    error.lines().filter(|line| !is_quote(line)).collect::<Vec<_>>().join(": ")
 }

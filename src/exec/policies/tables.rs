@@ -21,11 +21,7 @@ pub fn kept_tables() -> Vec<PathBuf> {
     let path = State::path();
     let folder = path.as_deref().and_then(Path::parent);
     let paths = [MAP, MODELS, PRICES].map(|name| Some(folder?.join(name)));
-    paths
-        .into_iter()
-        .flatten()
-        .filter(|path| path.is_file())
-        .collect()
+    paths.into_iter().flatten().filter(|path| path.is_file()).collect()
 }
 
 /// Reads the user's tables and installs them for the whole program: files in the data folder if `uses_kept`, and the
@@ -74,16 +70,14 @@ fn with_models(base: Option<&Models>, path: &Path) -> Result<Models, LoadError> 
     let what = "table of models; give litellm's price map or a TOML file with [models]";
     let text = read(path, what)?;
     let base = base.unwrap_or(Models::bundled()).clone();
-    base.with(&text)
-        .map_err(|error| wrong(path, &error.to_string()))
+    base.with(&text).map_err(|error| wrong(path, &error.to_string()))
 }
 
 fn with_prices(base: Option<&Prices>, path: &Path) -> Result<Prices, LoadError> {
     let what = "table of prices; give litellm's price map or a TOML file with [[price]] rows";
     let text = read(path, what)?;
     let base = base.unwrap_or(Prices::bundled()).clone();
-    base.with(&text, &day_of(path))
-        .map_err(|error| wrong(path, &error.to_string()))
+    base.with(&text, &day_of(path)).map_err(|error| wrong(path, &error.to_string()))
 }
 
 fn wrong(path: &Path, error: &str) -> LoadError {

@@ -88,15 +88,9 @@ fn search_session(
     let mut subjects = (0..session.messages.len()).map(|idx| Subject::new(&session, None, idx));
     // Tokens are counted only in sessions with a match.
     if !options.query.needs_tokens() && !subjects.any(|subject| options.query.accepts(&subject)) {
-        return Ok(SearchedSession::new(StoredSession::new(
-            sessions, number, &session,
-        )));
+        return Ok(SearchedSession::new(StoredSession::new(sessions, number, &session)));
     }
-    let load = LoadOptions {
-        counter: options.counter,
-        window: None,
-        conversation: number,
-    };
+    let load = LoadOptions { counter: options.counter, window: None, conversation: number };
     let case = sessions.case(number, &load, progress).map_err(line)?;
     let (session, ledger) = (&case.session, &case.ledger);
     let mut matches = SearchedSession::new(StoredSession::new(sessions, number, session));
@@ -108,21 +102,13 @@ fn search_session(
 
 impl SearchedFile {
     fn unread(problem: String) -> Self {
-        Self {
-            sessions: Vec::new(),
-            problem: Some(problem),
-        }
+        Self { sessions: Vec::new(), problem: Some(problem) }
     }
 }
 
 impl SearchedSession {
     fn new(head: StoredSession) -> Self {
-        Self {
-            head,
-            n_messages: 0,
-            n_hits: 0,
-            messages: Vec::new(),
-        }
+        Self { head, n_messages: 0, n_hits: 0, messages: Vec::new() }
     }
 
     /// Adds a message if it matches.
@@ -142,10 +128,7 @@ impl SearchedSession {
         let Self { head, .. } = self;
         let updated = head.updated.map(Millis).and_then(moment);
         (self.n_messages > 0).then(|| FoundSession {
-            found: FoundFile {
-                modified: updated.or(file.modified),
-                ..file.clone()
-            },
+            found: FoundFile { modified: updated.or(file.modified), ..file.clone() },
             conversation: head.is_numbered.then_some(head.number),
             title: head.title,
             project: head.project,

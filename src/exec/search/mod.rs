@@ -136,10 +136,7 @@ pub fn search(
     progress.check_cancelled()?;
     let result = search_files(files, options, None, progress, &mut on_found);
     result
-        .map(|result| SearchResult {
-            index_problem,
-            ..result.into_result()
-        })
+        .map(|result| SearchResult { index_problem, ..result.into_result() })
         // Without an index, only cancellation fails.
         .map_err(|_error| Cancelled)
 }
@@ -166,10 +163,7 @@ fn search_indexed(
         }
         all => all?,
     };
-    Ok(SearchResult {
-        uses_index: true,
-        ..all.into_result()
-    })
+    Ok(SearchResult { uses_index: true, ..all.into_result() })
 }
 
 /// Results of files, in the order of the search.
@@ -243,10 +237,7 @@ impl SearchedFiles {
         on_found: &mut dyn FnMut(&FoundSession),
     ) {
         self.unread
-            .extend(searched.problem.map(|reason| UnreadFile {
-                found: file.clone(),
-                reason,
-            }));
+            .extend(searched.problem.map(|reason| UnreadFile { found: file.clone(), reason }));
         for session in searched.sessions {
             self.n_searched += 1;
             self.ids.extend(session.head.id.clone());
@@ -259,18 +250,8 @@ impl SearchedFiles {
 
     /// Returns the result, newest first.
     fn into_result(self) -> SearchResult {
-        let Self {
-            mut sessions,
-            n_searched,
-            unread,
-            ids: _,
-        } = self;
+        let Self { mut sessions, n_searched, unread, ids: _ } = self;
         sessions.sort_by_key(|session| Reverse(session.found.modified));
-        SearchResult {
-            sessions,
-            n_searched,
-            unread,
-            ..SearchResult::default()
-        }
+        SearchResult { sessions, n_searched, unread, ..SearchResult::default() }
     }
 }

@@ -45,16 +45,10 @@ impl Cache {
     /// Reads the cache next to the program's state; empty if the file is missing or unreadable.
     pub fn load() -> Self {
         let path = Self::path();
-        let read = path
-            .as_deref()
-            .and_then(|path| read_bounded(path, MAX_BYTES).ok());
+        let read = path.as_deref().and_then(|path| read_bounded(path, MAX_BYTES).ok());
         let kept = read.and_then(|bytes| serde_json::from_slice::<CacheFile>(&bytes).ok());
         let kept = kept.filter(|kept| kept.version == version());
-        Self {
-            path,
-            files: kept.map(|kept| kept.files).unwrap_or_default(),
-            is_changed: false,
-        }
+        Self { path, files: kept.map(|kept| kept.files).unwrap_or_default(), is_changed: false }
     }
 
     fn path() -> Option<PathBuf> {
@@ -97,11 +91,7 @@ impl Cache {
     ) {
         if let (Some(key), Some(modified)) = (key(found, id), nanos(found)) {
             self.is_changed = true;
-            let known = CachedSummary {
-                bytes: found.size.0,
-                modified,
-                summary: summary.clone(),
-            };
+            let known = CachedSummary { bytes: found.size.0, modified, summary: summary.clone() };
             self.files.insert(key, known);
         }
     }
@@ -117,10 +107,7 @@ impl Cache {
         self.files.retain(|key, _| Path::new(path_of(key)).exists());
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let kept = CacheFile {
-            version: version(),
-            files: self.files.clone(),
-        };
+        let kept = CacheFile { version: version(), files: self.files.clone() };
         replace_private(&path, &serde_json::to_vec(&kept)?)?;
         self.is_changed = false;
         Ok(())

@@ -45,10 +45,7 @@ impl CallIds {
             Some(hasher.finish() as u32)
         };
         Self {
-            begun: session
-                .calls
-                .iter()
-                .find_map(|call| call.time.map(|time| time.0)),
+            begun: session.calls.iter().find_map(|call| call.time.map(|time| time.0)),
             ids: answers.filter_map(hash).collect(),
         }
     }
@@ -90,9 +87,7 @@ pub(super) fn copies(sessions: &[ComparedCalls<'_>]) -> Vec<(usize, RepeatedCall
             }
         }
         // Of equal numbers, the first file.
-        let most = shared
-            .into_iter()
-            .max_by_key(|(owner, n)| (*n, Reverse(*owner)));
+        let most = shared.into_iter().max_by_key(|(owner, n)| (*n, Reverse(*owner)));
         copies.extend(most.map(|(owner, calls)| {
             let file = file_name(sessions[owner].path);
             (idx, RepeatedCalls { calls, file })
@@ -126,10 +121,8 @@ pub fn repeated_calls(path: &Path, session: &Session) -> Option<RepeatedCalls> {
         let parsed = parse_file(&other, &Progress::default()).ok()?;
         let ids = CallIds::of(parsed.sessions.first()?);
         let calls = own.shared(&ids);
-        (calls > 0 && ids.begun <= own.begun).then(|| RepeatedCalls {
-            calls,
-            file: file_name(&other),
-        })
+        (calls > 0 && ids.begun <= own.begun)
+            .then(|| RepeatedCalls { calls, file: file_name(&other) })
     });
     shared.max_by_key(|repeated| repeated.calls)
 }

@@ -17,9 +17,8 @@ const MAX_FILES: usize = 100_000;
 /// Maximum depth of a search.
 const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
-const EXTENSIONS: &[&str] = &[
-    "json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb",
-];
+const EXTENSIONS: &[&str] =
+    &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb"];
 /// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 /// Suffixes of an export's sidecars.
@@ -108,10 +107,7 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
             modified: metadata.modified().ok(),
             is_named: true,
         };
-        return Ok(FoundFiles {
-            files: vec![file],
-            ..FoundFiles::default()
-        });
+        return Ok(FoundFiles { files: vec![file], ..FoundFiles::default() });
     }
     if !metadata.is_dir() {
         let folder = folder.display();
@@ -150,14 +146,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(max: usize, progress: &'a Progress) -> Self {
-        Self {
-            agent: None,
-            max,
-            progress,
-            found: Vec::new(),
-            manifests: Vec::new(),
-            is_cut: false,
-        }
+        Self { agent: None, max, progress, found: Vec::new(), manifests: Vec::new(), is_cut: false }
     }
 
     fn finish(self) -> FoundFiles {
@@ -168,22 +157,14 @@ impl<'a> Search<'a> {
         let (own_outputs, mut files): (Vec<_>, Vec<_>) = found.into_iter().partition(is_own);
         let mut own_outputs: Vec<PathBuf> = own_outputs.into_iter().map(|file| file.path).collect();
         own_outputs.sort();
-        files.sort_by(|a, b| {
-            b.modified
-                .cmp(&a.modified)
-                .then_with(|| a.path.cmp(&b.path))
-        });
+        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
         let warning = self.is_cut.then(|| {
             let n = grouped(files.len() as u64);
             format!(
                 "the search stopped after {n} files; choose a smaller folder to find the others"
             )
         });
-        FoundFiles {
-            files,
-            own_outputs,
-            warning,
-        }
+        FoundFiles { files, own_outputs, warning }
     }
 
     /// Adds the files in a folder that match these path segments.
@@ -263,9 +244,7 @@ impl<'a> Search<'a> {
         let Some(files) = self.agent.is_none().then(events).flatten() else {
             return false;
         };
-        let all = files
-            .iter()
-            .filter_map(|file| fs::symlink_metadata(file).ok());
+        let all = files.iter().filter_map(|file| fs::symlink_metadata(file).ok());
         let all: Vec<fs::Metadata> = all.collect();
         self.found.push(FoundFile {
             agent: None,

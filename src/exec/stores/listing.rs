@@ -121,10 +121,7 @@ pub fn list(
                 cache.put(&item.found, &item.id(), &summary);
             }
             let parent = item.parent(&summary, &titles);
-            let listed = Listed {
-                parent,
-                ..item.listed(summary)
-            };
+            let listed = Listed { parent, ..item.listed(summary) };
             on_listed(&listed);
             let list = match listed.summary {
                 Ok(_) => &mut listing.sessions,
@@ -136,15 +133,8 @@ pub fn list(
     }
     listing.left = items.len() - listing.sessions.len() - listing.unread.len();
     // A parent may follow its child.
-    for parent in listing
-        .sessions
-        .iter_mut()
-        .filter_map(|s| s.parent.as_mut())
-    {
-        parent.title = parent
-            .title
-            .take()
-            .or_else(|| titles.get(&parent.id).cloned());
+    for parent in listing.sessions.iter_mut().filter_map(|s| s.parent.as_mut()) {
+        parent.title = parent.title.take().or_else(|| titles.get(&parent.id).cloned());
     }
     for (copy, repeats) in copies(&compared(&listing.sessions)) {
         listing.sessions[copy].repeats = Some(repeats);
@@ -195,10 +185,7 @@ fn items(files: &[FoundFile], progress: &Progress) -> Result<Vec<Item>, Cancelle
     let (mut items, mut ids) = (Vec::with_capacity(files.len()), HashSet::new());
     for found in files {
         progress.check_cancelled()?;
-        let item = |content| Item {
-            found: found.clone(),
-            content,
-        };
+        let item = |content| Item { found: found.clone(), content };
         if !is_database(&found.path) {
             if found.is_named {
                 items.extend(named(found, progress));
@@ -222,10 +209,7 @@ fn items(files: &[FoundFile], progress: &Progress) -> Result<Vec<Item>, Cancelle
 
 /// Returns the sessions of a file that the user named.
 fn named(found: &FoundFile, progress: &Progress) -> Vec<Item> {
-    let item = |content| Item {
-        found: found.clone(),
-        content,
-    };
+    let item = |content| Item { found: found.clone(), content };
     match FileSessions::open(&found.path, progress) {
         Err(why) => vec![item(Content::Unreadable(why.to_string()))],
         Ok(sessions) if !sessions.are_numbered() => vec![item(Content::File)],
@@ -287,20 +271,12 @@ impl Item {
     fn listed(&self, summary: Result<SessionSummary, String>) -> Listed {
         let mut found = self.found.clone();
         let conversation = if let Content::Entry(_, idx) | Content::Session(_, idx) = self.content {
-            found.size = summary
-                .as_ref()
-                .map_or(found.size, |summary| Bytes(summary.bytes));
+            found.size = summary.as_ref().map_or(found.size, |summary| Bytes(summary.bytes));
             Some(idx)
         } else {
             None
         };
-        Listed {
-            found,
-            conversation,
-            summary,
-            parent: None,
-            repeats: None,
-        }
+        Listed { found, conversation, summary, parent: None, repeats: None }
     }
 
     /// Returns the session that started this one, with its title from the sessions read so far, the database, or a file
@@ -315,9 +291,7 @@ impl Item {
         let in_database = || match &self.content {
             Content::Entry(snapshot, _) => {
                 let mut entries = snapshot.entries().iter();
-                entries
-                    .find(|entry| entry.id == id)
-                    .map(|entry| entry.title.clone())
+                entries.find(|entry| entry.id == id).map(|entry| entry.title.clone())
             }
             _ => None,
         };

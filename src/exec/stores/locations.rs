@@ -24,22 +24,15 @@ pub struct AgentFolder {
 
 /// Returns the locations of all stores.
 pub(super) fn all() -> impl Iterator<Item = SearchRoot> {
-    let locations = STORES.iter().flat_map(|store| {
-        store
-            .locations
-            .iter()
-            .map(move |location| (store, location))
-    });
+    let locations = STORES
+        .iter()
+        .flat_map(|store| store.locations.iter().map(move |location| (store, location)));
     locations.filter_map(|(store, location)| {
         let mut folder = location.base.folder()?;
         let mut segments: Vec<_> = location.path.split('/').collect();
         let n_fixed = segments.iter().take_while(|s| !s.contains('*')).count();
         folder.extend(segments.drain(..n_fixed));
-        Some(SearchRoot {
-            agent: store.agent,
-            folder,
-            segments,
-        })
+        Some(SearchRoot { agent: store.agent, folder, segments })
     })
 }
 

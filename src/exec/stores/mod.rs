@@ -67,10 +67,7 @@ pub static STORES: &[Store] = &[
         agent: "Codex",
         locations: &[
             at(Base::Variable("CODEX_HOME"), "sessions/**/rollout-*.jsonl"),
-            at(
-                Base::Variable("CODEX_HOME"),
-                "archived_sessions/**/rollout-*.jsonl",
-            ),
+            at(Base::Variable("CODEX_HOME"), "archived_sessions/**/rollout-*.jsonl"),
             at(Base::Home, ".codex/sessions/**/rollout-*.jsonl"),
             at(Base::Home, ".codex/archived_sessions/**/rollout-*.jsonl"),
         ],
@@ -86,10 +83,7 @@ pub static STORES: &[Store] = &[
         agent: "Cline",
         locations: &[
             at(Base::Home, ".cline/data/sessions/*/*.messages.json"),
-            at(
-                Base::Home,
-                ".cline/data/tasks/*/api_conversation_history.json",
-            ),
+            at(Base::Home, ".cline/data/tasks/*/api_conversation_history.json"),
             at(
                 Base::Config,
                 "Code/User/globalStorage/saoudrizwan.claude-dev/tasks/*/api_conversation_history.json",
@@ -114,16 +108,10 @@ pub static STORES: &[Store] = &[
         agent: "GitHub Copilot",
         locations: &[
             at(Base::Home, ".copilot/session-state/*/events.jsonl"),
-            at(
-                Base::Config,
-                "Code/User/workspaceStorage/*/chatSessions/*.json",
-            ),
+            at(Base::Config, "Code/User/workspaceStorage/*/chatSessions/*.json"),
         ],
     },
-    Store {
-        agent: "Pi",
-        locations: &[at(Base::Home, ".pi/agent/sessions/*/*.jsonl")],
-    },
+    Store { agent: "Pi", locations: &[at(Base::Home, ".pi/agent/sessions/*/*.jsonl")] },
     Store {
         agent: "Goose",
         locations: &[
@@ -139,10 +127,7 @@ pub static STORES: &[Store] = &[
             at(Base::Data, "opencode/opencode*.db"),
             at(Base::Data, "opencode/storage/session/*/ses_*.json"),
             at(Base::Home, ".local/share/opencode/opencode*.db"),
-            at(
-                Base::Home,
-                ".local/share/opencode/storage/session/*/ses_*.json",
-            ),
+            at(Base::Home, ".local/share/opencode/storage/session/*/ses_*.json"),
         ],
     },
     Store {

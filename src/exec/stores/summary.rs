@@ -101,11 +101,7 @@ impl SessionSummary {
     pub(super) fn of_session(sessions: &FileSessions, number: usize) -> Result<Self, String> {
         let case = sessions.case(number, &options(number), &Progress::default());
         let case = case.map_err(|error| error.to_string())?;
-        let raw = case
-            .session
-            .messages
-            .iter()
-            .flat_map(|message| &message.raw);
+        let raw = case.session.messages.iter().flat_map(|message| &message.raw);
         Ok(Self {
             bytes: raw.map(|span| span.len() as u64).sum(),
             ..Self::of(&case.session, peak(&case), 1)
@@ -143,10 +139,7 @@ impl SessionSummary {
     pub fn peak_share(&self, output_reserve: Tokens) -> Share {
         let shares = self.fills.iter().map(|(tokens, window)| {
             let window = Tokens(*window);
-            let budget = Budget {
-                window,
-                output_reserve,
-            };
+            let budget = Budget { window, output_reserve };
             budget.pressure(Tokens(*tokens)).0
         });
         Share(shares.fold(0.0, f64::max))
@@ -171,11 +164,7 @@ impl SessionSummary {
             peak: peak.tokens.0,
             peak_accuracy: peak.accuracy,
             window_source: peak.source,
-            fills: peak
-                .fills
-                .into_iter()
-                .map(|(window, tokens)| (tokens.0, window.0))
-                .collect(),
+            fills: peak.fills.into_iter().map(|(window, tokens)| (tokens.0, window.0)).collect(),
             conversations,
             bytes: session.source.bytes.len() as u64,
             id: None,
@@ -185,11 +174,7 @@ impl SessionSummary {
 }
 
 fn options(conversation: usize) -> LoadOptions {
-    LoadOptions {
-        counter: tokens::sampling_counter(),
-        window: None,
-        conversation,
-    }
+    LoadOptions { counter: tokens::sampling_counter(), window: None, conversation }
 }
 
 /// The largest context.
@@ -242,11 +227,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     let contexts = contexts.map(|(call, tokens)| (*tokens, windows.at(call)));
     Some(Peak {
         tokens: largest.max(end),
-        accuracy: if end > largest {
-            PeakAccuracy::Estimated
-        } else {
-            PeakAccuracy::Reported
-        },
+        accuracy: if end > largest { PeakAccuracy::Estimated } else { PeakAccuracy::Reported },
         fills: fills(contexts.chain([(end, windows.at(inputs.len()))])),
         source: windows.source,
     })

@@ -110,11 +110,9 @@ mod tests {
 
     #[test]
     fn a_new_log_is_named_after_the_time_and_the_session() {
-        for (session, name) in [
-            ("fix: a/b.jsonl", "fixab"),
-            ("talk.json", "talk"),
-            ("v1.5", "v1.5"),
-        ] {
+        for (session, name) in
+            [("fix: a/b.jsonl", "fixab"), ("talk.json", "talk"), ("v1.5", "v1.5")]
+        {
             let expected = format!("1970-01-01T00-00-00.000Z-{name}.jsonl");
             assert_eq!(log_name(session, SystemTime::UNIX_EPOCH), expected);
         }
@@ -139,11 +137,7 @@ mod tests {
         assert_eq!(remove_log(&log), Ok(()));
         assert_eq!(remove_log(&log), Ok(()), "it is gone either way");
         assert_eq!(logs_in(folder.path()).len(), 1);
-        assert!(
-            remove_log(folder.path())
-                .unwrap_err()
-                .contains("cannot remove")
-        );
+        assert!(remove_log(folder.path()).unwrap_err().contains("cannot remove"));
         assert_eq!(logs_in(&folder.path().join("nowhere")), []);
     }
 }

@@ -60,10 +60,7 @@ impl<'a> Answers<'a> {
 
     /// Creates the answers of a run that sends prompts through a log of its own. `summarizer` only names the model.
     pub(super) fn through(summarizer: &'a Summarizer, exchanges: &'a dyn Exchanges) -> Self {
-        Self {
-            responder: Some(Responder::through(exchanges)),
-            ..Self::new(summarizer, &[])
-        }
+        Self { responder: Some(Responder::through(exchanges)), ..Self::new(summarizer, &[]) }
     }
 
     /// Prepares for a second run. Prompts of the first run get the same answers.
@@ -172,9 +169,7 @@ fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Rep
 fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failure> {
     let text = text.trim();
     if is_blank(text) {
-        return Err(Failure::fatal(
-            "the summary is empty; give its text or use the digest",
-        ));
+        return Err(Failure::fatal("the summary is empty; give its text or use the digest"));
     }
     if request.fits(case, text) {
         return Ok(Reply::Summary(Arc::from(text)));

@@ -44,11 +44,7 @@ pub enum ModelEvent {
 impl Model {
     /// Returns the name of the model and its host.
     pub fn name(&self) -> String {
-        format!(
-            "{} at {}",
-            self.client.endpoint.model,
-            self.client.endpoint.host()
-        )
+        format!("{} at {}", self.client.endpoint.model, self.client.endpoint.host())
     }
 
     pub(super) fn emit(&self, event: ModelEvent) {

@@ -36,9 +36,8 @@ mod tests {
         assert_eq!(note(&repeating).as_deref(), Some(expected));
         let sentences = "I will read the file now. ".repeat(9);
         assert!(note(&sentences).is_some_and(|note| note.contains("9 times")));
-        let steps = (0..40).fold(String::new(), |text, n| {
-            text + &format!("- Step {n} is done.\n---\n")
-        });
+        let steps =
+            (0..40).fold(String::new(), |text, n| text + &format!("- Step {n} is done.\n---\n"));
         for text in ["", "\n\n\n\n\n\n", "yes\nyes\nyes\n", &steps] {
             assert_eq!(note(text), None, "{text:?}");
         }

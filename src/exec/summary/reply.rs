@@ -26,27 +26,17 @@ pub(super) struct Failure {
 impl Failure {
     /// An unusable reply. The policy decides what follows.
     pub(super) fn unusable(reason: impl Into<String>) -> Self {
-        Self {
-            reason: reason.into(),
-            is_too_long: false,
-            is_fatal: false,
-        }
+        Self { reason: reason.into(), is_too_long: false, is_fatal: false }
     }
 
     /// A failure that ends the run.
     pub(super) fn fatal(reason: impl Into<String>) -> Self {
-        Self {
-            is_fatal: true,
-            ..Self::unusable(reason)
-        }
+        Self { is_fatal: true, ..Self::unusable(reason) }
     }
 
     /// A prompt that is too long for the model.
     pub(super) fn too_long(reason: impl Into<String>) -> Self {
-        Self {
-            is_too_long: true,
-            ..Self::unusable(reason)
-        }
+        Self { is_too_long: true, ..Self::unusable(reason) }
     }
 }
 
@@ -55,10 +45,7 @@ impl From<&AskError> for Failure {
         Self {
             reason: error.to_string(),
             is_too_long: error.kind == AskErrorKind::ContextTooLong,
-            is_fatal: !matches!(
-                error.kind,
-                AskErrorKind::ContextTooLong | AskErrorKind::BadAnswer
-            ),
+            is_fatal: !matches!(error.kind, AskErrorKind::ContextTooLong | AskErrorKind::BadAnswer),
         }
     }
 }

@@ -97,15 +97,11 @@ fn answer_verbatim(
     }
     let prompt = Prompt {
         messages: verbatim.messages.clone(),
-        max_tokens: responder.window().map_or(max_tokens, |window| {
-            max_tokens.min(window.saturating_sub(input).max(1))
-        }),
+        max_tokens: responder
+            .window()
+            .map_or(max_tokens, |window| max_tokens.min(window.saturating_sub(input).max(1))),
         temperature: responder.temperature(),
-        tools: if verbatim.with_tools {
-            tool_definitions(&case.session)
-        } else {
-            Vec::new()
-        },
+        tools: if verbatim.with_tools { tool_definitions(&case.session) } else { Vec::new() },
         repeats_prefix: false,
     };
     responder.reply(case, &prompt, input)

@@ -69,12 +69,7 @@ impl<'a> Responder<'a> {
     }
 
     fn from_source(source: Source<'a>) -> Self {
-        Self {
-            source,
-            replies: HashMap::new(),
-            spent: Spent::default(),
-            n_sent: 0,
-        }
+        Self { source, replies: HashMap::new(), spent: Spent::default(), n_sent: 0 }
     }
 
     pub(super) fn log(&self) -> Option<&LogWriter> {
@@ -212,11 +207,7 @@ pub(in crate::exec) fn send(
         AskEvent::Sent { .. } => {}
     });
     let millis = begin.elapsed().as_millis() as u64;
-    let exchange = Exchange {
-        key: key.to_owned(),
-        millis,
-        ..Exchange::default()
-    };
+    let exchange = Exchange { key: key.to_owned(), millis, ..Exchange::default() };
     match answer {
         Ok(answer) => answered(exchange, answer),
         Err(error) => {
@@ -239,9 +230,7 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
         sent: usage.map(|usage| usage.input.0),
         received: usage.and_then(|usage| usage.output).map(|output| output.0),
         cache_read: usage.and_then(|usage| usage.cache_read).map(|read| read.0),
-        cache_write: usage
-            .and_then(|usage| usage.cache_write)
-            .map(|written| written.0),
+        cache_write: usage.and_then(|usage| usage.cache_write).map(|written| written.0),
         ending: match answer.stop {
             _ if is_refused => Ending::Refused,
             Stop::ToolCall => Ending::ToolCall,
@@ -250,11 +239,7 @@ fn answered(exchange: Exchange, answer: Answer) -> Exchange {
         },
         failed: is_refused.then(|| refusal_line(answer.refusal.as_deref())),
         text: answer.text,
-        called: answer
-            .calls
-            .into_iter()
-            .next()
-            .map(|call| (call.tool, call.arguments)),
+        called: answer.calls.into_iter().next().map(|call| (call.tool, call.arguments)),
         ..exchange
     }
 }

@@ -116,10 +116,7 @@ impl Workspaces {
     /// Returns the size of all kept workspaces.
     pub fn size(&self) -> WorkspacesSize {
         let files = self.files();
-        WorkspacesSize {
-            n_files: files.len(),
-            bytes: files.iter().map(|file| file.bytes).sum(),
-        }
+        WorkspacesSize { n_files: files.len(), bytes: files.iter().map(|file| file.bytes).sum() }
     }
 
     /// Removes all workspaces and returns their number.
@@ -191,10 +188,7 @@ mod tests {
         assert_eq!(find(&b, b"one"), Some(text(b"one")));
         assert_eq!(find(&b, b"one two"), None);
         assert_eq!(kept.find(&a, &content(b"one"), 1).unwrap(), None);
-        let size = WorkspacesSize {
-            n_files: 1,
-            bytes: text(b"one").len() as u64,
-        };
+        let size = WorkspacesSize { n_files: 1, bytes: text(b"one").len() as u64 };
         assert_eq!(kept.size(), size);
         assert_eq!(kept.clear().unwrap(), 1);
         assert_eq!(find(&a, b"one"), None);
@@ -231,12 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = Workspaces::in_folder(folder.path().to_owned());
         kept.save(Path::new("a"), 0, &text(b"one")).unwrap();
-        let mode = kept.files()[0]
-            .path
-            .metadata()
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = kept.files()[0].path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);
     }
 }

@@ -53,9 +53,7 @@ pub fn write_workspace(output: &Path, text: &str) -> Result<(), LoadError> {
 /// # Errors
 /// Returns one line if the workspace is damaged, or its session is missing or differs.
 pub fn open_workspace(path: &Path) -> Result<Option<OpenedWorkspace>, LoadError> {
-    let is_small = path
-        .metadata()
-        .is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES as u64);
+    let is_small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES as u64);
     if !is_small || !read_bounded(path, MAX_BYTES as u64)?.starts_with(START) {
         return Ok(None);
     }
@@ -66,24 +64,14 @@ pub fn open_workspace(path: &Path) -> Result<Option<OpenedWorkspace>, LoadError>
         ))
     })?;
     let folder = parent_folder(path);
-    let named = Path::new(&key.name)
-        .file_name()
-        .map(|name| folder.join(name));
+    let named = Path::new(&key.name).file_name().map(|name| folder.join(name));
     let named = named.filter(|named| named.is_file());
-    if let Some(named) = named
-        .as_ref()
-        .filter(|named| has_content(named, &key, true))
-    {
+    if let Some(named) = named.as_ref().filter(|named| has_content(named, &key, true)) {
         return Ok(Some(opened(text, key, named)));
     }
     let files = fs::read_dir(folder).into_iter().flatten();
-    let files = files
-        .take(MAX_COMPARED)
-        .filter_map(|e| Some(e.ok()?.path()));
-    if let Some(found) = files
-        .into_iter()
-        .find(|file| has_content(file, &key, false))
-    {
+    let files = files.take(MAX_COMPARED).filter_map(|e| Some(e.ok()?.path()));
+    if let Some(found) = files.into_iter().find(|file| has_content(file, &key, false)) {
         return Ok(Some(opened(text, key, &found)));
     }
     match named {
@@ -122,12 +110,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("w.json"), text(b"one")).unwrap();
         let open = || open_workspace(&at("w.json"));
-        assert!(
-            open()
-                .unwrap_err()
-                .to_string()
-                .contains("needs its session")
-        );
+        assert!(open().unwrap_err().to_string().contains("needs its session"));
         fs::write(at("renamed"), "one").unwrap();
         assert_eq!(open().unwrap().unwrap().session, at("renamed"));
         fs::write(at("a.jsonl"), "one two").unwrap();
@@ -139,11 +122,6 @@ mod tests {
         assert!(differs.unwrap_err().to_string().contains("another content"));
         assert!(open_workspace(&at("a.jsonl")).unwrap().is_none());
         fs::write(at("w.json"), "{\"plimsoll_workspace\":9}").unwrap();
-        assert!(
-            open()
-                .unwrap_err()
-                .to_string()
-                .contains("damaged or of a newer version")
-        );
+        assert!(open().unwrap_err().to_string().contains("damaged or of a newer version"));
     }
 }

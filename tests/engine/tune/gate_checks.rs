@@ -17,11 +17,7 @@ fn run(cost: f64, rereads: f64, peak: f64) -> Figures {
 }
 
 fn failed(checks: &[Check]) -> Vec<(Measure, &str)> {
-    checks
-        .iter()
-        .filter(|c| !c.ok)
-        .map(|c| (c.measure, &*c.text))
-        .collect()
+    checks.iter().filter(|c| !c.ok).map(|c| (c.measure, &*c.text)).collect()
 }
 
 #[test]
@@ -50,10 +46,7 @@ fn a_tiny_increase_is_reported_with_full_precision() {
     let now = run(4.0, 2.0, 0.8004);
     assert_eq!(
         failed(&checks(&Limits::default(), &now, Some(&before))),
-        [(
-            Measure::Peak,
-            "80.0 %, slightly more than before (0.8004 instead of 0.8)"
-        )]
+        [(Measure::Peak, "80.0 %, slightly more than before (0.8004 instead of 0.8)")]
     );
 }
 
@@ -61,15 +54,9 @@ fn a_tiny_increase_is_reported_with_full_precision() {
 fn tolerances_and_limits_allow_more() {
     let before = run(4.0, 2.0, 0.8);
     let now = run(4.2, 2.2, 0.8);
-    let tolerant = Limits {
-        tolerance: Share(0.10),
-        ..Limits::default()
-    };
+    let tolerant = Limits { tolerance: Share(0.10), ..Limits::default() };
     assert!(failed(&checks(&tolerant, &now, Some(&before))).is_empty());
-    let by_cost = Limits {
-        cost: Some(Limit::Above(Share(0.05))),
-        ..Limits::default()
-    };
+    let by_cost = Limits { cost: Some(Limit::Above(Share(0.05))), ..Limits::default() };
     assert_eq!(
         failed(&checks(&by_cost, &now, Some(&before))),
         [(Measure::Rereads, "2.2 instead of 2.0, +10.0 %")]
@@ -83,29 +70,20 @@ fn expected_rereads_are_limited_with_and_without_a_baseline() {
         failed(&checks(&Limits::default(), &some, Some(&none))),
         [(Measure::Rereads, "0.3 instead of 0.0")]
     );
-    let at_most = |limit: f64| Limits {
-        rereads: Some(Limit::AtMost(limit)),
-        ..Limits::default()
-    };
+    let at_most = |limit: f64| Limits { rereads: Some(Limit::AtMost(limit)), ..Limits::default() };
     assert!(at_most(0.3).are_any() && !at_most(0.3).need_before());
     assert!(failed(&checks(&at_most(0.3), &some, None)).is_empty());
     assert_eq!(
         failed(&checks(&at_most(0.2), &some, None)),
         [(Measure::Rereads, "0.3, at most 0.2 allowed")]
     );
-    let above = Limits {
-        rereads: Some(Limit::Above(Share(0.10))),
-        ..Limits::default()
-    };
+    let above = Limits { rereads: Some(Limit::Above(Share(0.10))), ..Limits::default() };
     assert!(above.need_before() && !above.are_any());
     let (before, more) = (run(4.0, 2.0, 0.8), run(4.0, 2.3, 0.8));
     assert!(failed(&checks(&above, &run(4.0, 2.2, 0.8), Some(&before))).is_empty());
     assert_eq!(
         failed(&checks(&above, &more, Some(&before))),
-        [(
-            Measure::Rereads,
-            "2.3 instead of 2.0, +15.0 % (+10.0 % allowed)"
-        )]
+        [(Measure::Rereads, "2.3 instead of 2.0, +15.0 % (+10.0 % allowed)")]
     );
 }
 
@@ -125,17 +103,11 @@ fn limits_apply_without_a_baseline() {
     now.flaw = Some("thrashes".to_owned());
     assert_eq!(
         failed(&checks(&limits, &now, None)),
-        [
-            (Measure::Peak, "80.0 %, at most 75.0 % allowed"),
-            (Measure::Thrash, "thrashes")
-        ]
+        [(Measure::Peak, "80.0 %, at most 75.0 % allowed"), (Measure::Thrash, "thrashes")]
     );
     now.score.cost = None;
     let found = checks(&limits, &now, None);
-    assert!(
-        failed(&found)[0].1.starts_with("unknown: no price"),
-        "{found:?}"
-    );
+    assert!(failed(&found)[0].1.starts_with("unknown: no price"), "{found:?}");
 }
 
 #[test]
@@ -144,13 +116,7 @@ fn a_flaw_in_the_baseline_is_no_regression() {
     let mut now = before.clone();
     now.flaw = Some("cannot_get_below_trigger".to_owned());
     let found = checks(&Limits::default(), &now, Some(&before));
-    assert_eq!(
-        failed(&found),
-        [(
-            Measure::Thrash,
-            "cannot get below trigger, and did not before"
-        )]
-    );
+    assert_eq!(failed(&found), [(Measure::Thrash, "cannot get below trigger, and did not before")]);
     before.flaw.clone_from(&now.flaw);
     assert!(failed(&checks(&Limits::default(), &now, Some(&before))).is_empty());
 }
@@ -159,10 +125,7 @@ fn a_flaw_in_the_baseline_is_no_regression() {
 fn the_effect_retained_passes_if_its_whole_interval_does() {
     let estimate = |interval: [f64; 2], conclusion| Estimate {
         value: Some(0.8),
-        interval: Some(Interval {
-            low: interval[0],
-            high: interval[1],
-        }),
+        interval: Some(Interval { low: interval[0], high: interval[1] }),
         n: 40,
         clusters: 10,
         conclusion,
@@ -178,8 +141,5 @@ fn the_effect_retained_passes_if_its_whole_interval_does() {
     assert_eq!(few, (true, false));
     // Figure and limit have the same decimals.
     let text = check_retained(Share(0.7), &estimate([0.71, 0.9], Conclusion::Above)).text;
-    assert_eq!(
-        text,
-        "0.80 [0.71, 0.90], at least 0.70 required of the whole interval"
-    );
+    assert_eq!(text, "0.80 [0.71, 0.90], at least 0.70 required of the whole interval");
 }

@@ -17,23 +17,12 @@ fn recommended(points: &[Point]) -> Recommendation {
 
 /// Returns [`score`] that loses some of two constraints of the user.
 fn losing(lost: usize, paid: f64, peak: f64) -> Score {
-    Score {
-        user_rules: Some(LostRules {
-            lost,
-            unknown: 0,
-            stated: 2,
-        }),
-        ..score(paid, peak)
-    }
+    Score { user_rules: Some(LostRules { lost, unknown: 0, stated: 2 }), ..score(paid, peak) }
 }
 
 /// Returns [`score`] of a setting that never acts.
 fn idle(paid: f64, peak: f64) -> Score {
-    Score {
-        acts: false,
-        compactions: 0,
-        ..score(paid, peak)
-    }
+    Score { acts: false, compactions: 0, ..score(paid, peak) }
 }
 
 #[test]
@@ -41,10 +30,7 @@ fn the_price_of_expected_rereads_is_part_of_the_cost() {
     let score = reading_again(3.0, (2.5, 0.4), 0.8);
     assert_eq!(CostUnit::Usd.paid(&score), 3.0);
     assert_eq!(CostUnit::Usd.of(&score), 3.4);
-    let interval = Interval {
-        low: 3.2,
-        high: 3.6,
-    };
+    let interval = Interval { low: 3.2, high: 3.6 };
     assert_eq!(CostUnit::Usd.interval(&score), interval);
     assert_eq!(CostUnit::Tokens.of(&score), 3_400_000.0);
 }
@@ -53,15 +39,8 @@ fn the_price_of_expected_rereads_is_part_of_the_cost() {
 fn the_front_contains_the_nondominated_points() {
     let [subject] = subjects();
     let with_rules = |lost: usize, score: Score| {
-        let user_rules = Some(LostRules {
-            lost,
-            unknown: 0,
-            stated: 2,
-        });
-        Ok(Score {
-            user_rules,
-            ..score
-        })
+        let user_rules = Some(LostRules { lost, unknown: 0, stated: 2 });
+        Ok(Score { user_rules, ..score })
     };
     let points = points(
         &subject,
@@ -194,10 +173,7 @@ fn a_recommendation_compares_with_the_recorded_run_first() {
     let [subject] = subjects();
     let points = points(
         &subject,
-        &[
-            (10.0, Ok(score(6.10, 0.8))),
-            (24.0, Ok(reading_again(3.60, (1.0, 0.06), 0.71))),
-        ],
+        &[(10.0, Ok(score(6.10, 0.8))), (24.0, Ok(reading_again(3.60, (1.0, 0.06), 0.71)))],
     );
     // The re-reads of the recorded run happened: they are part of what it cost.
     let text = |paid: f64, files: f64| {
@@ -249,11 +225,7 @@ fn settings_that_lose_a_constraint_are_recommended_only_if_all_do() {
 fn one_stated_constraint_is_singular() {
     let [subject] = subjects();
     let lost = Score {
-        user_rules: Some(LostRules {
-            lost: 1,
-            unknown: 0,
-            stated: 1,
-        }),
+        user_rules: Some(LostRules { lost: 1, unknown: 0, stated: 1 }),
         ..score(1.00, 0.8)
     };
     let text = recommended(&points(&subject, &[(10.0, Ok(lost))])).text;
@@ -267,11 +239,7 @@ fn peaks_above_95_percent_are_recommended_only_if_nothing_else_works() {
     let overflows = Err(ruled_out(Reason::Overflows, 2, 7));
     let mut points = points(
         &subject,
-        &[
-            (10.0, overflows),
-            (24.0, Ok(score(3.00, 0.96))),
-            (30.0, Ok(score(9.00, 0.95))),
-        ],
+        &[(10.0, overflows), (24.0, Ok(score(3.00, 0.96))), (30.0, Ok(score(9.00, 0.95)))],
     );
     assert_eq!(recommended(&points).point, 2);
     assert_eq!(candidates(&points), [2]);
@@ -299,10 +267,7 @@ fn the_best_setting_that_acts_is_offered_beside_one_that_never_does() {
         acting.text,
         "truncate with keep_recent 5 costs $4.10 ($0.05 of it for about 1.3 re-reads), 11 % less than its current settings ($4.60); peak 60 % of usable."
     );
-    let all = [
-        (10.0, Ok(idle(4.08, 0.84))),
-        (24.0, Err(ruled_out(Reason::CutsUnread, 2, 7))),
-    ];
+    let all = [(10.0, Ok(idle(4.08, 0.84))), (24.0, Err(ruled_out(Reason::CutsUnread, 2, 7)))];
     let found = recommended(&points(&subject, &all));
     assert_eq!((found.never_acts, found.acting), (true, None));
     let finding = "This session fits: neither this setting nor any other that works ever acts.";
@@ -315,19 +280,13 @@ fn a_setting_that_never_acts_is_no_simpler_form_of_one_that_does() {
     // The difference is below 1 %, and the idle settings are the current ones.
     let all = [(10.0, Ok(idle(4.08, 0.84))), (24.0, Ok(score(4.05, 0.6)))];
     let found = recommended(&points(&subject, &all));
-    assert_eq!(
-        (found.point, found.as_good, found.never_acts),
-        (1, 2, false)
-    );
+    assert_eq!((found.point, found.as_good, found.never_acts), (1, 2, false));
 }
 
 #[test]
 fn rejected_present_settings_are_reported() {
     let [subject] = subjects();
-    let all = [
-        (10.0, Err(ruled_out(Reason::Overflows, 2, 7))),
-        (24.0, Ok(score(4.08, 0.71))),
-    ];
+    let all = [(10.0, Err(ruled_out(Reason::Overflows, 2, 7))), (24.0, Ok(score(4.08, 0.71)))];
     assert_eq!(
         recommended(&points(&subject, &all)).text,
         "truncate with keep_recent 24 costs $4.08; peak 71 % of usable. The current settings are ruled out: 2 calls overflow, the first is call 8."
@@ -341,10 +300,7 @@ fn rejected_present_settings_are_reported() {
         ],
     );
     let why = recommend(&subjects(), &none, None).unwrap_err();
-    assert_eq!(
-        why,
-        "None of the 3 settings tried works: 2 overflow, 1 ends the run."
-    );
+    assert_eq!(why, "None of the 3 settings tried works: 2 overflow, 1 ends the run.");
 }
 
 #[test]
@@ -373,13 +329,8 @@ fn tokens_replace_an_unknown_cost() {
     // 2 sends fewer tokens than 5, but not with those of its re-reads.
     assert_eq!(candidates(&all), [1, 2, 0]);
     // One unknown price is enough: dollars and tokens cannot be compared.
-    let mixed = points(
-        &subject,
-        &[
-            (10.0, Ok(score(0.5, 0.5))),
-            (5.0, Ok(unpriced(0.2, 0.0, 0.0))),
-        ],
-    );
+    let mixed =
+        points(&subject, &[(10.0, Ok(score(0.5, 0.5))), (5.0, Ok(unpriced(0.2, 0.0, 0.0)))]);
     assert_eq!(cost_unit(&mixed), CostUnit::Tokens);
     assert_eq!(recommended(&mixed).point, 1);
 }

@@ -14,12 +14,7 @@ fn values(settings: &[KnobValues], knob: &str) -> Vec<f64> {
 fn assumptions_of_a_replay_are_not_varied() {
     let codex = presets::by_name("codex").expect("bundled");
     let is_assumed = |axis: &Axis| axis.knob == "summary_max_tokens";
-    assert!(
-        codex
-            .knobs
-            .iter()
-            .any(|knob| knob.is_assumed && knob.name == "summary_max_tokens")
-    );
+    assert!(codex.knobs.iter().any(|knob| knob.is_assumed && knob.name == "summary_max_tokens"));
     let axes = Axis::usual(&codex);
     assert!(!axes.is_empty() && !axes.iter().any(is_assumed), "{axes:?}");
 }
@@ -38,14 +33,7 @@ fn a_small_space_is_tried_completely() {
         .into_iter()
         .zip(values(&settings, "compression_trigger"))
         .collect();
-    let all = [
-        (10.0, 0.75),
-        (5.0, 0.5),
-        (10.0, 0.5),
-        (20.0, 0.5),
-        (5.0, 0.75),
-        (20.0, 0.75),
-    ];
+    let all = [(10.0, 0.75), (5.0, 0.5), (10.0, 0.5), (20.0, 0.5), (5.0, 0.75), (20.0, 0.75)];
     assert_eq!(pairs, all);
 }
 
@@ -62,26 +50,16 @@ fn a_large_space_is_sampled_evenly_and_deterministically() {
     assert_eq!(settings.len(), 200);
     let triggers = values(&settings, "compression_trigger");
     let keeps = values(&settings, "keep_recent");
-    let distinct: HashSet<_> = triggers
-        .iter()
-        .zip(&keeps)
-        .map(|(t, k)| (t.to_bits(), k.to_bits()))
-        .collect();
+    let distinct: HashSet<_> =
+        triggers.iter().zip(&keeps).map(|(t, k)| (t.to_bits(), k.to_bits())).collect();
     assert_eq!(distinct.len(), 200);
     let low = triggers[1..].iter().filter(|t| **t < 0.65).count();
-    assert!(
-        (90..=110).contains(&low),
-        "{low} of 199 triggers in the lower half"
-    );
+    assert!((90..=110).contains(&low), "{low} of 199 triggers in the lower half");
     // Logarithmic: as many values below the root of 500 as above it, and 1 and 500 are included.
     let small = keeps[1..].iter().filter(|k| **k <= 22.0).count();
     assert!((90..=110).contains(&small), "{small} of 199 keep few");
     // Each quarter of the space has its share.
-    let corner = triggers
-        .iter()
-        .zip(&keeps)
-        .filter(|(t, k)| **t < 0.65 && **k <= 22.0)
-        .count();
+    let corner = triggers.iter().zip(&keeps).filter(|(t, k)| **t < 0.65 && **k <= 22.0).count();
     assert!((40..=60).contains(&corner), "{corner} of 200 in a quarter");
     let is_step = |t: &f64| (0.4..=0.9).contains(t) && *t == (t * 100.0).round() / 100.0;
     assert!(triggers.iter().all(is_step), "{triggers:?}");
@@ -90,21 +68,11 @@ fn a_large_space_is_sampled_evenly_and_deterministically() {
 #[test]
 fn a_choice_is_spread_by_its_values_and_a_share_evenly() {
     let policy = presets::by_name("digitorn").unwrap();
-    let choice = policy
-        .knobs
-        .iter()
-        .find(|knob| !knob.choices.is_empty())
-        .unwrap();
+    let choice = policy.knobs.iter().find(|knob| !knob.choices.is_empty()).unwrap();
     let axis = Axis::of(choice);
     assert!(matches!(&axis.values, Values::Listed(all) if all.len() == choice.choices.len()));
     let trigger = Axis::of(truncate().knob("compression_trigger").unwrap());
-    assert!(matches!(
-        trigger.values,
-        Values::Between {
-            scale: Scale::Linear,
-            ..
-        }
-    ));
+    assert!(matches!(trigger.values, Values::Between { scale: Scale::Linear, .. }));
 }
 
 #[test]
@@ -134,18 +102,12 @@ fn defaults_are_within_the_documented_ranges_and_constants_are_marked() {
 #[test]
 fn settings_are_written_as_options() {
     let policy = presets::by_name("digitorn").unwrap();
-    let choice = policy
-        .knobs
-        .iter()
-        .find(|knob| knob.choices.len() > 1)
-        .unwrap();
+    let choice = policy.knobs.iter().find(|knob| knob.choices.len() > 1).unwrap();
     let mut knobs = policy.defaults();
     let other = if choice.value == 0.0 { 1.0 } else { 0.0 };
     policy.set(&mut knobs, &choice.name, other).unwrap();
     let changed = changed_settings(&policy, &policy.defaults(), &knobs);
-    let expected = ChangedSetting {
-        knob: choice.name.clone(),
-        value: choice.choices[other as usize].clone(),
-    };
+    let expected =
+        ChangedSetting { knob: choice.name.clone(), value: choice.choices[other as usize].clone() };
     assert_eq!(changed, [expected]);
 }

@@ -19,11 +19,7 @@ use std::sync::{Arc, Mutex};
 
 /// Adds a tool call with its result.
 fn tool(talk: &mut Talk, id: &str, arguments: &str, result: &str) {
-    let call = Body::ToolCall {
-        call: id.into(),
-        tool: "tool".into(),
-        arguments: arguments.into(),
-    };
+    let call = Body::ToolCall { call: id.into(), tool: "tool".into(), arguments: arguments.into() };
     let result = Body::ToolResult {
         call: id.into(),
         tool: "tool".into(),
@@ -62,10 +58,7 @@ fn by_keep(keeps: &[f64]) -> [Subject; 1] {
     let axis = Axis::listed(&policy, "keep_recent", keeps).expect("in range");
     let mut subject = subject(policy, vec![axis]);
     for (knob, value) in [("output_reserve", 1_000.0), ("cooldown", 0.0)] {
-        subject
-            .policy
-            .set(&mut subject.now, knob, value)
-            .expect("in range");
+        subject.policy.set(&mut subject.now, knob, value).expect("in range");
     }
     [subject]
 }
@@ -78,20 +71,12 @@ struct Indices {
 
 impl Indices {
     fn new(case: &Case) -> Self {
-        Self {
-            names: Names::new(&case.session),
-            files: FileReads::new(case),
-        }
+        Self { names: Names::new(&case.session), files: FileReads::new(case) }
     }
 
     fn gauge<'a>(&'a self, case: &'a Case) -> Gauge<'a> {
         let bills = Bills::new(case, Billing::at(Prices::bundled()));
-        Gauge::new(
-            case,
-            bills,
-            &self.names,
-            (&self.files, RereadModel::bundled()),
-        )
+        Gauge::new(case, bills, &self.names, (&self.files, RereadModel::bundled()))
     }
 }
 
@@ -115,10 +100,7 @@ fn settings_that_leave_almost_nothing_are_rejected() {
         let axes = policy.knobs.iter().map(Axis::of).collect();
         let mut subject = subject(policy, axes);
         let reserve = ("output_reserve", 1_000.0);
-        subject
-            .policy
-            .set(&mut subject.now, reserve.0, reserve.1)
-            .unwrap();
+        subject.policy.set(&mut subject.now, reserve.0, reserve.1).unwrap();
         subject
     });
     let (mut wiped, mut valid) = (0, 0);
@@ -161,20 +143,14 @@ fn settings_with_bad_findings_are_never_recommended() {
             let (policy, knobs) = (&subjects[0].policy, &subjects[0].now);
             let outcome = simulate(&case, policy, knobs, None);
             let found = findings(&case, policy, knobs, &outcome);
-            let bad: Vec<FindingKind> = found
-                .iter()
-                .map(|f| f.kind)
-                .filter(|k| k.is_bad())
-                .collect();
+            let bad: Vec<FindingKind> =
+                found.iter().map(|f| f.kind).filter(|k| k.is_bad()).collect();
             let points = plan(&subjects, 1);
             let points = sweep(&gauge, &subjects, points, &Progress::default(), &|_, _| {});
             let points = points.unwrap();
             let ruled_out = points[0].ruled_out;
             let name = preset.name;
-            assert!(
-                bad.is_empty() || ruled_out.is_some(),
-                "{name} at {window}: {bad:?}"
-            );
+            assert!(bad.is_empty() || ruled_out.is_some(), "{name} at {window}: {bad:?}");
             if let Some(why) = ruled_out
                 && let Reason::Flawed(kind) = why.reason
             {
@@ -187,26 +163,15 @@ fn settings_with_bad_findings_are_never_recommended() {
                 flawed.push(kind);
             }
             let recommended = recommend(&subjects, &points, None);
-            assert_eq!(
-                recommended.is_ok(),
-                ruled_out.is_none(),
-                "{name} at {window}"
-            );
+            assert_eq!(recommended.is_ok(), ruled_out.is_none(), "{name} at {window}");
             valid += usize::from(ruled_out.is_none());
             let reasons = gauge.assess(policy, knobs).reasons;
-            assert!(
-                bad.is_empty() || !reasons.is_empty(),
-                "{}: {bad:?}",
-                preset.name
-            );
+            assert!(bad.is_empty() || !reasons.is_empty(), "{}: {bad:?}", preset.name);
         }
     }
     flawed.sort();
     flawed.dedup();
-    assert!(
-        !flawed.is_empty() && valid > 10,
-        "the premise: {flawed:?}, {valid}"
-    );
+    assert!(!flawed.is_empty() && valid > 10, "the premise: {flawed:?}, {valid}");
 }
 
 #[test]
@@ -233,11 +198,7 @@ fn a_sweep_gives_the_figures_of_a_replay() {
         let blind = blind_edits(&names, &case, &outcome);
         assert_eq!((score.blind_edits, blind.len()), (1, 1));
         // The constraint is the first message, and every setting removes it.
-        let lost = Some(LostRules {
-            lost: 1,
-            unknown: 0,
-            stated: 1,
-        });
+        let lost = Some(LostRules { lost: 1, unknown: 0, stated: 1 });
         assert_eq!(score.user_rules, lost);
         assert_eq!(
             (score.peak, score.compactions),
@@ -255,16 +216,9 @@ fn keeping_more_costs_more_until_the_trigger_cannot_be_met() {
     let case = needs_what_was_read();
     let subjects = by_keep(&[4.0, 30.0, 200.0]);
     let points = swept(&case, &subjects);
-    let by_keep = |keep: f64| {
-        points
-            .iter()
-            .find(|p| p.knobs.get("keep_recent") == Some(keep))
-            .unwrap()
-    };
-    let (few, more) = (
-        by_keep(4.0).valid().unwrap(),
-        by_keep(30.0).valid().unwrap(),
-    );
+    let by_keep =
+        |keep: f64| points.iter().find(|p| p.knobs.get("keep_recent") == Some(keep)).unwrap();
+    let (few, more) = (by_keep(4.0).valid().unwrap(), by_keep(30.0).valid().unwrap());
     assert!(few.cost < more.cost && few.peak_share.0 <= 1.0 && more.compactions > few.compactions);
     // Keeping less removes files that were read recently, which are read again more often.
     assert!(few.rereads.files.value > more.rereads.files.value);
@@ -293,9 +247,7 @@ fn one_large_message_rejects_no_setting() {
     let points = swept(&case, &by_keep(&[8.0]));
     // That it leaves almost nothing after that message is a different reason.
     assert!(
-        !points[1]
-            .ruled_out
-            .is_some_and(|why| matches!(why.reason, Reason::CannotGetBelow(_))),
+        !points[1].ruled_out.is_some_and(|why| matches!(why.reason, Reason::CannotGetBelow(_))),
         "it is above the trigger for four calls only"
     );
 }
@@ -349,14 +301,7 @@ fn more_blind_edits_than_in_the_recorded_run_rule_a_setting_out() {
     let gauge = gauge.against(&recorded(&case, Tokens(1_000), None));
     let run = gauge.recorded().expect("it was given");
     assert_eq!((run.blind_edits, run.rereads.removals), (0, 0));
-    assert_eq!(
-        run.user_rules,
-        Some(LostRules {
-            lost: 0,
-            unknown: 0,
-            stated: 1,
-        })
-    );
+    assert_eq!(run.user_rules, Some(LostRules { lost: 0, unknown: 0, stated: 1 }));
     let why = swept_by(&gauge, &subjects)[1].ruled_out;
     let last = case.session.calls.len() - 1;
     let blind = Reason::EditsBlindly { recorded: 0 };

@@ -76,49 +76,25 @@ fn result(id: &str, content: &Value) -> Value {
 }
 
 fn parse(bytes: &str) -> Parsed {
-    let input = Input {
-        name: "session.jsonl".into(),
-        bytes: bytes.as_bytes().to_vec().into(),
-    };
+    let input = Input { name: "session.jsonl".into(), bytes: bytes.as_bytes().to_vec().into() };
     formats::parse(&input).expect("it is a session")
 }
 
 /// Returns a short form of a message.
 fn summary_of(session: &Session, message: &Message) -> String {
-    let parts = session
-        .parts_of(message)
-        .iter()
-        .map(|part| match &part.body {
-            Body::ToolResult { tool, text, .. } => format!("{tool}={text}"),
-            Body::ToolCall {
-                tool, arguments, ..
-            } => format!("{tool}{arguments}"),
-            Body::Media { mime, .. } => mime.to_string(),
-            body => body.text().to_owned(),
-        });
-    let marks = [
-        (message.is_injected, "~"),
-        (message.is_summary, "Σ"),
-        (!message.in_history, "!"),
-    ];
-    let marks: String = marks
-        .iter()
-        .filter(|(is, _)| *is)
-        .map(|(_, mark)| *mark)
-        .collect();
-    format!(
-        "{}{marks}: {}",
-        message.role.name(),
-        parts.collect::<Vec<_>>().join(" | ")
-    )
+    let parts = session.parts_of(message).iter().map(|part| match &part.body {
+        Body::ToolResult { tool, text, .. } => format!("{tool}={text}"),
+        Body::ToolCall { tool, arguments, .. } => format!("{tool}{arguments}"),
+        Body::Media { mime, .. } => mime.to_string(),
+        body => body.text().to_owned(),
+    });
+    let marks = [(message.is_injected, "~"), (message.is_summary, "Σ"), (!message.in_history, "!")];
+    let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
+    format!("{}{marks}: {}", message.role.name(), parts.collect::<Vec<_>>().join(" | "))
 }
 
 fn summaries(session: &Session) -> Vec<String> {
-    session
-        .messages
-        .iter()
-        .map(|message| summary_of(session, message))
-        .collect()
+    session.messages.iter().map(|message| summary_of(session, message)).collect()
 }
 
 /// Returns a file with two turns, a compaction that keeps the last answer, and another turn.

@@ -10,11 +10,7 @@ use serde_json::{Value, json};
 fn an_answer_split_over_records_is_one_message_and_one_call() {
     let mut file = File::default();
     file.user("go");
-    file.assistant(
-        "m1",
-        &json!({"type": "thinking", "thinking": "hm", "signature": "sig"}),
-        1,
-    );
+    file.assistant("m1", &json!({"type": "thinking", "thinking": "hm", "signature": "sig"}), 1);
     let first = file.assistant("m1", &call("a"), 1);
     file.add("progress", &json!({"data": {"type": "bash_progress"}}));
     file.user(result("a", &json!("A")));
@@ -43,29 +39,16 @@ fn an_answer_split_over_records_is_one_message_and_one_call() {
         reasoning: None,
     };
     assert_eq!(session.calls[0].usage, Some(usage));
-    assert_eq!(
-        (session.calls[0].context_end, session.calls[1].context_end),
-        (1, 4)
-    );
+    assert_eq!((session.calls[0].context_end, session.calls[1].context_end), (1, 4));
     assert_eq!(session.messages[1].raw.len(), 3);
-    let places: Vec<_> = session
-        .parts_of(&session.messages[1])
-        .iter()
-        .map(|p| (p.record, p.block))
-        .collect();
+    let places: Vec<_> =
+        session.parts_of(&session.messages[1]).iter().map(|p| (p.record, p.block)).collect();
     assert_eq!(places, [(0, 0), (1, 0), (2, 0)]);
     assert_eq!(
-        (
-            session.models.as_slice(),
-            session.turns,
-            session.title.as_str()
-        ),
+        (session.models.as_slice(), session.turns, session.title.as_str()),
         (&["claude-test".to_owned()][..], 1, "go")
     );
-    assert_eq!(
-        parsed.report.records["progress/bash_progress"].in_context,
-        0
-    );
+    assert_eq!(parsed.report.records["progress/bash_progress"].in_context, 0);
     assert_eq!(parsed.report.records["assistant"].in_context, 4);
     assert_eq!(parsed.warnings, []);
 }
@@ -75,20 +58,14 @@ fn messages_of_the_program_are_injected_or_left_out() {
     let mut file = File::default();
     file.user("<command-name>/model</command-name>");
     file.user("<local-command-stdout>Set</local-command-stdout>");
-    file.user(json!([
-        text("<ide_opened_file>a.rs</ide_opened_file>"),
-        text("fix it")
-    ]));
+    file.user(json!([text("<ide_opened_file>a.rs</ide_opened_file>"), text("fix it")]));
     file.add("attachment", &json!({"attachment": {"type": "hook_success", "hookEvent": "PostToolUse", "content": "x"}}));
     file.add("attachment", &json!({"attachment": {"type": "queued_command", "prompt": "and quickly", "commandMode": "prompt"}}));
     file.add(
         "attachment",
         &json!({"attachment": {"type": "date_change", "newDate": "2026-01-03"}}),
     );
-    file.add(
-        "system",
-        &json!({"subtype": "turn_duration", "durationMs": 5}),
-    );
+    file.add("system", &json!({"subtype": "turn_duration", "durationMs": 5}));
     file.add("system", &json!({"subtype": "local_command", "content": "<local-command-stdout>2</local-command-stdout>"}));
     let mut error = answered("m0", &text("API Error"), 0);
     error["isApiErrorMessage"] = json!(true);
@@ -110,15 +87,9 @@ fn messages_of_the_program_are_injected_or_left_out() {
             "assistant: ok",
         ]
     );
-    assert_eq!(
-        (parsed.sessions[0].calls.len(), parsed.sessions[0].turns),
-        (1, 2)
-    );
+    assert_eq!((parsed.sessions[0].calls.len(), parsed.sessions[0].turns), (1, 2));
     assert_eq!(parsed.sessions[0].title, "fix it");
-    assert_eq!(
-        parsed.report.records["assistant (not for the model)"].count,
-        1
-    );
+    assert_eq!(parsed.report.records["assistant (not for the model)"].count, 1);
 }
 
 #[test]
@@ -134,11 +105,7 @@ fn parallel_calls_are_in_the_conversation_and_abandoned_branches_are_not() {
         &json!({"attachment": {"type": "task_reminder", "content": []}}),
     );
     let result_a = file.add_at(Some(&a), "user", &user_record(result("a", &json!("A"))));
-    let end = file.add_at(
-        Some(&result_a),
-        "assistant",
-        &answered("m2", &text("both"), 1),
-    );
+    let end = file.add_at(Some(&result_a), "assistant", &answered("m2", &text("both"), 1));
     file.add_at(Some(&end), "user", &user_record("wrong way"));
     file.assistant("m3", &text("going wrong"), 1);
     file.add_at(Some(&end), "user", &user_record("right way"));
@@ -147,26 +114,15 @@ fn parallel_calls_are_in_the_conversation_and_abandoned_branches_are_not() {
     let summaries = summaries(&parsed.sessions[0]);
     assert_eq!(summaries.len(), 8, "{summaries:?}");
     assert_eq!(summaries[2], "user: Read=B");
-    assert_eq!(
-        summaries[3],
-        "user~: {\"type\":\"task_reminder\",\"content\":[]}"
-    );
-    assert_eq!(
-        summaries[6..],
-        ["user: right way", "assistant: going right"]
-    );
+    assert_eq!(summaries[3], "user~: {\"type\":\"task_reminder\",\"content\":[]}");
+    assert_eq!(summaries[6..], ["user: right way", "assistant: going right"]);
     assert_eq!(parsed.warnings.len(), 1);
     assert!(
-        parsed.warnings[0]
-            .text
-            .starts_with("2 messages are on rewound branches"),
+        parsed.warnings[0].text.starts_with("2 messages are on rewound branches"),
         "{:?}",
         parsed.warnings
     );
-    assert_eq!(
-        parsed.report.records["user (abandoned branch)"].in_context,
-        0
-    );
+    assert_eq!(parsed.report.records["user (abandoned branch)"].in_context, 0);
 }
 
 #[test]
@@ -174,17 +130,9 @@ fn the_last_record_can_select_another_branch() {
     let mut file = File::default();
     let first = file.user("go");
     let here = file.assistant("m1", &text("here"), 1);
-    file.add_at(
-        Some(&first),
-        "assistant",
-        &answered("m2", &text("there"), 1),
-    );
-    file.lines
-        .push(json!({"type": "last-prompt", "leafUuid": here, "sessionId": "s"}).to_string());
-    assert_eq!(
-        summaries(&file.parse().sessions[0]),
-        ["user: go", "assistant: here"]
-    );
+    file.add_at(Some(&first), "assistant", &answered("m2", &text("there"), 1));
+    file.lines.push(json!({"type": "last-prompt", "leafUuid": here, "sessionId": "s"}).to_string());
+    assert_eq!(summaries(&file.parse().sessions[0]), ["user: go", "assistant: here"]);
 }
 
 #[test]
@@ -193,12 +141,7 @@ fn a_recorded_compaction_keeps_its_summary_and_preserved_messages() {
     let session = &parsed.sessions[0];
     assert_eq!(
         summaries(session)[4..],
-        [
-            "userΣ!: What happened so far",
-            "user~!: a\ntext",
-            "user: and now",
-            "assistant: three"
-        ]
+        ["userΣ!: What happened so far", "user~!: a\ntext", "user: and now", "assistant: three"]
     );
     let compaction = RecordedCompaction {
         before_message: 6,
@@ -244,10 +187,7 @@ fn copies_of_records_count_once() {
 #[test]
 fn a_sub_agents_file_can_be_opened_and_its_records_are_separate_elsewhere() {
     let mut file = File::default();
-    file.add(
-        "user",
-        &json!({"isSidechain": true, "message": {"role": "user", "content": "look"}}),
-    );
+    file.add("user", &json!({"isSidechain": true, "message": {"role": "user", "content": "look"}}));
     let alone = file.parse();
     assert_eq!(summaries(&alone.sessions[0]), ["user: look"]);
     file.add_at(None, "user", &user_record("go"));
@@ -272,10 +212,7 @@ fn output_tokens_of_old_versions_are_ignored() {
 fn records_without_a_message_are_rejected() {
     let line = json!({"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user"}})
         .to_string();
-    let input = Input {
-        name: "x".into(),
-        bytes: line.as_bytes().to_vec().into(),
-    };
+    let input = Input { name: "x".into(), bytes: line.as_bytes().to_vec().into() };
     let refused = formats::parse(&input).expect_err("there is nothing in it");
     assert!(
         refused
@@ -301,15 +238,8 @@ fn reads_the_effort_of_a_prompt_and_the_abort_of_a_call() {
     thinking(&mut file, json!({"level": "high", "disabled": true}));
     file.assistant("m3", &text("three"), 5);
     let session = file.parse().sessions.remove(0);
-    let calls: Vec<_> = session
-        .calls
-        .iter()
-        .map(|call| (call.effort.as_deref(), call.is_after_abort))
-        .collect();
-    let expected = [
-        (Some("high"), false),
-        (Some("31999 tokens"), true),
-        (Some("none"), false),
-    ];
+    let calls: Vec<_> =
+        session.calls.iter().map(|call| (call.effort.as_deref(), call.is_after_abort)).collect();
+    let expected = [(Some("high"), false), (Some("31999 tokens"), true), (Some("none"), false)];
     assert_eq!(calls, expected);
 }

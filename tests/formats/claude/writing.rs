@@ -16,47 +16,24 @@ fn whole_context(session: &Session) -> Vec<ManagedEntry> {
         None => (Vec::new(), 0),
     };
     let history = (from..session.messages.len()).filter(|idx| session.messages[*idx].in_history);
-    kept.into_iter()
-        .chain(history)
-        .map(|message| ManagedEntry::Kept { message })
-        .collect()
+    kept.into_iter().chain(history).map(|message| ManagedEntry::Kept { message }).collect()
 }
 
 /// Returns the written file and the session that is read from it.
 fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
     let format = formats::by_name(session.source.format).expect("it was read by it");
     let bytes = format
-        .write(
-            session,
-            &Managed {
-                entries,
-                ..Managed::default()
-            },
-        )
+        .write(session, &Managed { entries, ..Managed::default() })
         .expect("it is a session of this format");
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let input = Input {
-        name: "export.jsonl".into(),
-        bytes: bytes.into(),
-    };
-    (
-        text,
-        formats::parse(&input)
-            .expect("it reads again")
-            .sessions
-            .remove(0),
-    )
+    let input = Input { name: "export.jsonl".into(), bytes: bytes.into() };
+    (text, formats::parse(&input).expect("it reads again").sessions.remove(0))
 }
 
 /// Returns the roles and bodies of a session's last context.
 fn last_context(session: &Session) -> Vec<(Role, bool, bool, Vec<Body>)> {
-    let bodies = |message: &Message| {
-        session
-            .parts_of(message)
-            .iter()
-            .map(|p| p.body.clone())
-            .collect()
-    };
+    let bodies =
+        |message: &Message| session.parts_of(message).iter().map(|p| p.body.clone()).collect();
     whole_context(session)
         .iter()
         .filter_map(|entry| {
@@ -66,14 +43,7 @@ fn last_context(session: &Session) -> Vec<(Role, bool, bool, Vec<Body>)> {
                 None
             }
         })
-        .map(|message| {
-            (
-                message.role,
-                message.is_injected,
-                message.is_summary,
-                bodies(message),
-            )
-        })
+        .map(|message| (message.role, message.is_injected, message.is_summary, bodies(message)))
         .collect()
 }
 
@@ -82,9 +52,7 @@ fn has_whole_chain(text: &str) -> bool {
     let mut seen = HashSet::new();
     text.lines().all(|line| {
         let record: Value = serde_json::from_str(line).expect("our lines are JSON");
-        let has_parent = record["parentUuid"]
-            .as_str()
-            .is_none_or(|parent| seen.contains(parent));
+        let has_parent = record["parentUuid"].as_str().is_none_or(|parent| seen.contains(parent));
         seen.insert(record["uuid"].as_str().unwrap_or_default().to_owned());
         has_parent
     })
@@ -95,14 +63,8 @@ fn an_untouched_context_is_written_byte_for_byte() {
     let file = compacted();
     let session = file.parse().sessions.remove(0);
     let (text, again) = export(&session, whole_context(&session));
-    let expected: Vec<&str> = [5, 3, 7, 8]
-        .iter()
-        .map(|idx| file.lines[*idx].as_str())
-        .collect();
-    let written: Vec<_> = text
-        .lines()
-        .filter(|line| expected.contains(line))
-        .collect();
+    let expected: Vec<&str> = [5, 3, 7, 8].iter().map(|idx| file.lines[*idx].as_str()).collect();
+    let written: Vec<_> = text.lines().filter(|line| expected.contains(line)).collect();
     assert_eq!(written, expected);
     // The kept messages are now between these two records, so the second one has a new parent.
     let adopted = file.lines[6].replacen("\"parentUuid\":\"id-5\"", "\"parentUuid\":\"id-3\"", 1);
@@ -134,10 +96,7 @@ fn a_cleared_result_loses_its_text_and_images_and_keeps_its_call() {
     let part = session.messages[2].parts.start;
     entries[2] = ManagedEntry::Edited {
         message: 2,
-        parts: vec![ManagedPart::Replaced {
-            part,
-            text: "[cleared]".into(),
-        }],
+        parts: vec![ManagedPart::Replaced { part, text: "[cleared]".into() }],
     };
     let (text, again) = export(&session, entries);
     assert_eq!(summaries(&again)[2], "user: Read=[cleared]");
@@ -155,10 +114,7 @@ fn a_cleared_result_loses_its_text_and_images_and_keeps_its_call() {
     };
     let mut expected = keys(&file.lines[3]);
     expected.retain(|key| key != "toolUseResult");
-    assert_eq!(
-        keys(text.lines().nth(3).expect("the edited line")),
-        expected
-    );
+    assert_eq!(keys(text.lines().nth(3).expect("the edited line")), expected);
 }
 
 #[test]
@@ -167,19 +123,12 @@ fn parts_that_are_not_listed_are_removed() {
     let mut entries = whole_context(&session);
     let calls = session.messages[1].parts.start + 1;
     let result = session.messages[2].parts.start;
-    entries[1] = ManagedEntry::Edited {
-        message: 1,
-        parts: vec![ManagedPart::Kept { part: calls }],
-    };
-    entries[2] = ManagedEntry::Edited {
-        message: 2,
-        parts: vec![ManagedPart::Kept { part: result }],
-    };
+    entries[1] =
+        ManagedEntry::Edited { message: 1, parts: vec![ManagedPart::Kept { part: calls }] };
+    entries[2] =
+        ManagedEntry::Edited { message: 2, parts: vec![ManagedPart::Kept { part: result }] };
     let (text, again) = export(&session, entries);
-    assert_eq!(
-        summaries(&again)[1..3],
-        ["assistant: Read{\"path\":\"a\"}", "user: Read=long"]
-    );
+    assert_eq!(summaries(&again)[1..3], ["assistant: Read{\"path\":\"a\"}", "user: Read=long"]);
     assert!(has_whole_chain(&text), "{text}");
 }
 
@@ -196,50 +145,25 @@ fn notices_and_summaries_are_written_at_their_positions() {
         before_message: 6,
     };
     let kept = |message| ManagedEntry::Kept { message };
-    let notice = vec![
-        kept(0),
-        written(WrittenKind::Notice, "3 left out"),
-        kept(6),
-        kept(7),
-    ];
+    let notice = vec![kept(0), written(WrittenKind::Notice, "3 left out"), kept(6), kept(7)];
     let (text, again) = export(&session, notice);
     assert_eq!(
         summaries(&again),
-        [
-            "user: go",
-            "user~: 3 left out",
-            "user: and now",
-            "assistant: three"
-        ]
+        ["user: go", "user~: 3 left out", "user: and now", "assistant: three"]
     );
     assert!(has_whole_chain(&text), "{text}");
-    assert_eq!(
-        text.lines().count(),
-        5,
-        "the notice is the parent that the next record looks for"
-    );
+    assert_eq!(text.lines().count(), 5, "the notice is the parent that the next record looks for");
     let record: Value =
         serde_json::from_str(text.lines().nth(1).expect("the notice")).expect("JSON");
     assert_eq!(
-        [
-            &record["sessionId"],
-            &record["timestamp"],
-            &record["isMeta"]
-        ],
-        [
-            &json!("s"),
-            &json!("2026-01-02T03:04:05.000Z"),
-            &json!(true)
-        ]
+        [&record["sessionId"], &record["timestamp"], &record["isMeta"]],
+        [&json!("s"), &json!("2026-01-02T03:04:05.000Z"), &json!(true)]
     );
 
     for first in [vec![], vec![kept(0)]] {
         let n_before = first.len();
-        let entries = [
-            first,
-            vec![written(WrittenKind::Summary, "so far"), kept(6), kept(7)],
-        ]
-        .concat();
+        let entries =
+            [first, vec![written(WrittenKind::Summary, "so far"), kept(6), kept(7)]].concat();
         let (text, again) = export(&session, entries);
         assert_eq!(
             summaries(&again)[n_before..],
@@ -248,9 +172,7 @@ fn notices_and_summaries_are_written_at_their_positions() {
         assert_eq!(last_context(&again).len(), n_before + 3);
         assert!(has_whole_chain(&text), "{text}");
         assert!(
-            text.lines()
-                .next()
-                .is_some_and(|line| line.contains("compact_boundary")),
+            text.lines().next().is_some_and(|line| line.contains("compact_boundary")),
             "{text}"
         );
     }
@@ -264,11 +186,7 @@ fn usage_recorded_before_an_export_is_ignored_and_later_usage_counts() {
         reported.collect::<Vec<_>>()
     };
     let (whole, again) = export(&session, whole_context(&session));
-    assert_eq!(
-        is_reported(&again),
-        [true, true],
-        "nothing changed: {whole}"
-    );
+    assert_eq!(is_reported(&again), [true, true], "nothing changed: {whole}");
 
     let mut entries = whole_context(&session);
     entries.remove(0);
@@ -276,22 +194,13 @@ fn usage_recorded_before_an_export_is_ignored_and_later_usage_counts() {
     assert_eq!(is_reported(&again), [false, false], "{text}");
     assert_eq!(again.models, session.models);
 
-    let mut later = File {
-        last: Some("id-4".into()),
-        ..File::default()
-    };
+    let mut later = File { last: Some("id-4".into()), ..File::default() };
     later.user("and now");
     later.assistant("m9", &self::text("later"), 7);
     let later = later.lines.join("\n");
-    let later = later
-        .replace("\"id-0\"", "\"new-0\"")
-        .replace("\"id-1\"", "\"new-1\"");
+    let later = later.replace("\"id-0\"", "\"new-0\"").replace("\"id-1\"", "\"new-1\"");
     let continued = parse(&format!("{text}{later}")).sessions.remove(0);
-    assert_eq!(
-        is_reported(&continued),
-        [false, false, true],
-        "{text}{later}"
-    );
+    assert_eq!(is_reported(&continued), [false, false, true], "{text}{later}");
     let (_, again) = export(&continued, whole_context(&continued)[1..].to_vec());
     assert_eq!(is_reported(&again), [false, false]);
 }
@@ -319,17 +228,11 @@ fn managed_entries(session: &Session) -> Vec<ManagedEntry> {
                 let others = range.filter(|p| {
                     !is_result(p) && !matches!(session.parts[*p].body, Body::Media { .. })
                 });
-                let cleared = ManagedPart::Replaced {
-                    part,
-                    text: "[cleared]".into(),
-                };
+                let cleared = ManagedPart::Replaced { part, text: "[cleared]".into() };
                 let parts = std::iter::once(cleared)
                     .chain(others.map(|part| ManagedPart::Kept { part }))
                     .collect();
-                ManagedEntry::Edited {
-                    message: *message,
-                    parts,
-                }
+                ManagedEntry::Edited { message: *message, parts }
             }
             None => entry.clone(),
         }
@@ -342,11 +245,8 @@ fn managed_entries(session: &Session) -> Vec<ManagedEntry> {
         answers: None,
         before_message: 0,
     };
-    let mut managed = vec![
-        entries[0].clone(),
-        written(WrittenKind::Summary),
-        written(WrittenKind::Notice),
-    ];
+    let mut managed =
+        vec![entries[0].clone(), written(WrittenKind::Summary), written(WrittenKind::Notice)];
     managed.extend(entries[half.max(1)..].iter().map(prune));
     managed
 }
@@ -364,10 +264,7 @@ fn real_sessions_are_read_and_can_be_written_and_read_again() {
         let source = String::from_utf8_lossy(&bytes).into_owned();
         let session = parse(&source).sessions.remove(0);
         assert_eq!(
-            session
-                .largest_reported()
-                .map(|peak| peak.0.to_string())
-                .as_deref(),
+            session.largest_reported().map(|peak| peak.0.to_string()).as_deref(),
             Some(columns[10]),
             "{row}"
         );

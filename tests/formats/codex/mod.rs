@@ -42,20 +42,13 @@ fn turn_context(model: &str) -> String {
 }
 
 fn message(role: &str, text: &str) -> String {
-    let kind = if role == "assistant" {
-        "output_text"
-    } else {
-        "input_text"
-    };
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
     item(&json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
 }
 
 /// Returns a user message and its display copy.
 fn user_message(text: &str) -> [String; 2] {
-    [
-        message("user", text),
-        event(&json!({"type": "user_message", "message": text})),
-    ]
+    [message("user", text), event(&json!({"type": "user_message", "message": text}))]
 }
 
 fn reasoning() -> String {
@@ -82,17 +75,12 @@ fn tokens(input: u64, output: u64, total: u64) -> String {
 }
 
 fn compacted(history: &Value) -> String {
-    line(
-        "compacted",
-        &json!({"message": "", "replacement_history": history}),
-    )
+    line("compacted", &json!({"message": "", "replacement_history": history}))
 }
 
 fn parse(lines: &[String]) -> Parsed {
-    let input = Input {
-        name: "rollout.txt".to_owned(),
-        bytes: lines.join("\n").into_bytes().into(),
-    };
+    let input =
+        Input { name: "rollout.txt".to_owned(), bytes: lines.join("\n").into_bytes().into() };
     formats::parse(&input).expect("a rollout")
 }
 
@@ -103,21 +91,13 @@ fn session(lines: &[String]) -> Session {
 fn texts(session: &Session, messages: &[usize]) -> Vec<String> {
     let text = |idx: &usize| {
         let parts = session.parts_of(&session.messages[*idx]);
-        parts
-            .iter()
-            .map(|p| p.body.text())
-            .collect::<Vec<_>>()
-            .join("|")
+        parts.iter().map(|p| p.body.text()).collect::<Vec<_>>().join("|")
     };
     messages.iter().map(text).collect()
 }
 
 fn inputs(session: &Session) -> Vec<Option<u64>> {
-    session
-        .calls
-        .iter()
-        .map(|s| s.usage.map(|u| u.input.0))
-        .collect()
+    session.calls.iter().map(|s| s.usage.map(|u| u.input.0)).collect()
 }
 
 /// Returns a turn with two calls. The results of the first precede its token count, which is repeated.
@@ -137,14 +117,8 @@ fn two_calls() -> Vec<String> {
         message("assistant", "Looking."),
         call("c1"),
         call("c2"),
-        output(
-            "c1",
-            "Chunk ID: 1\nProcess exited with code 0\nOutput:\na.txt",
-        ),
-        output(
-            "c2",
-            "Chunk ID: 2\nProcess exited with code 2\nOutput:\nno such file",
-        ),
+        output("c1", "Chunk ID: 1\nProcess exited with code 0\nOutput:\na.txt"),
+        output("c2", "Chunk ID: 2\nProcess exited with code 2\nOutput:\nno such file"),
         tokens(1000, 50, 1050),
         tokens(1000, 50, 1050),
         message("assistant", "One file."),

@@ -26,14 +26,7 @@ fn a_call_counts_once_and_holds_its_cached_tokens() {
     };
     assert_eq!(session.calls[0].usage, Some(expected));
     assert_eq!(session.calls[0].window, Some(Tokens(258_400)));
-    assert_eq!(
-        session
-            .calls
-            .iter()
-            .map(|s| s.context_end)
-            .collect::<Vec<_>>(),
-        [4, 10]
-    );
+    assert_eq!(session.calls.iter().map(|s| s.context_end).collect::<Vec<_>>(), [4, 10]);
     let of_call: Vec<_> = session.messages.iter().map(|m| m.call).collect();
     let mut expected = vec![None; 4];
     expected.extend([Some(0); 4]);
@@ -49,12 +42,8 @@ fn only_items_are_context_and_only_user_messages_open_a_turn() {
     let session = &parsed.sessions[0];
     assert_eq!(session.turns, 1);
     assert_eq!(session.title, "List the files");
-    let roles: Vec<_> = session
-        .messages
-        .iter()
-        .take(4)
-        .map(|m| (m.role, m.is_injected, m.turn))
-        .collect();
+    let roles: Vec<_> =
+        session.messages.iter().take(4).map(|m| (m.role, m.is_injected, m.turn)).collect();
     let expected = [
         (Role::System, false, 0),
         (Role::System, false, 0),
@@ -63,18 +52,9 @@ fn only_items_are_context_and_only_user_messages_open_a_turn() {
     ];
     assert_eq!(roles, expected);
     let in_context = |kind: &str| parsed.report.records[kind].in_context;
+    assert_eq!((in_context("session_meta"), in_context("response_item/message")), (1, 5));
     assert_eq!(
-        (
-            in_context("session_meta"),
-            in_context("response_item/message")
-        ),
-        (1, 5)
-    );
-    assert_eq!(
-        (
-            in_context("event_msg/agent_message"),
-            in_context("event_msg/token_count")
-        ),
+        (in_context("event_msg/agent_message"), in_context("event_msg/token_count")),
         (0, 0)
     );
     assert!(parsed.report.recognized_by.contains("rollout"));
@@ -87,45 +67,23 @@ fn reads_the_tool_and_failure_of_results_and_reported_reasoning_tokens() {
         .parts
         .iter()
         .filter_map(|p| match &p.body {
-            Body::ToolResult {
-                call,
-                tool,
-                is_error,
-                ..
-            } => Some((&**call, &**tool, *is_error)),
+            Body::ToolResult { call, tool, is_error, .. } => Some((&**call, &**tool, *is_error)),
             _ => None,
         })
         .collect();
-    assert_eq!(
-        results,
-        [("c1", "exec_command", false), ("c2", "exec_command", true)]
-    );
-    let thinking = Body::Thinking {
-        text: "".into(),
-        sealed_bytes: 8,
-        reported: Some(7),
-    };
+    assert_eq!(results, [("c1", "exec_command", false), ("c2", "exec_command", true)]);
+    let thinking = Body::Thinking { text: "".into(), sealed_bytes: 8, reported: Some(7) };
     assert!(session.parts.iter().any(|p| p.body == thinking));
     assert_eq!(issues(&session), []);
 }
 
 #[test]
 fn a_redacted_message_with_a_display_copy_opens_a_turn() {
-    let mut lines = vec![
-        meta(),
-        message("user", "[REDACTED]"),
-        message("user", "[REDACTED]"),
-    ];
-    lines.push(event(
-        &json!({"type": "user_message", "message": "[ALSO REDACTED]"}),
-    ));
+    let mut lines = vec![meta(), message("user", "[REDACTED]"), message("user", "[REDACTED]")];
+    lines.push(event(&json!({"type": "user_message", "message": "[ALSO REDACTED]"})));
     let session = session(&lines);
     assert_eq!(
-        session
-            .messages
-            .iter()
-            .map(|m| m.is_injected)
-            .collect::<Vec<_>>(),
+        session.messages.iter().map(|m| m.is_injected).collect::<Vec<_>>(),
         [false, true, false]
     );
 }
@@ -191,33 +149,22 @@ fn a_model_may_change_within_a_session() {
         session.calls.iter().map(|s| s.model).collect::<Vec<_>>(),
         [Some(0), Some(0), Some(1)]
     );
-    assert_eq!(
-        inputs(&session)[2],
-        None,
-        "a call that was broken off has no usage"
-    );
+    assert_eq!(inputs(&session)[2], None, "a call that was broken off has no usage");
 }
 
 #[test]
 fn reads_the_effort_and_the_abort_of_a_turn() {
     let turn = |effort: &str| line("turn_context", &json!({"model": "m", "effort": effort}));
     let mut lines = vec![meta()];
-    for (effort, ends) in [
-        ("low", "task_complete"),
-        ("low", "turn_aborted"),
-        ("high", ""),
-    ] {
+    for (effort, ends) in [("low", "task_complete"), ("low", "turn_aborted"), ("high", "")] {
         lines.push(turn(effort));
         lines.extend(user_message("Go on"));
         lines.push(message("assistant", "Yes."));
         lines.push(event(&json!({"type": ends})));
     }
     let session = session(&lines);
-    let calls: Vec<_> = session
-        .calls
-        .iter()
-        .map(|call| (call.effort.as_deref(), call.is_after_abort))
-        .collect();
+    let calls: Vec<_> =
+        session.calls.iter().map(|call| (call.effort.as_deref(), call.is_after_abort)).collect();
     let (low, high) = (Some("low"), Some("high"));
     assert_eq!(calls, [(low, false), (low, false), (high, true)]);
 }
@@ -264,18 +211,9 @@ fn single_lines_and_the_oldest_files_are_detected() {
 
 #[test]
 fn a_file_with_a_head_only_is_rejected() {
-    let bytes = line("turn_context", &json!({"model": "gpt-5.5"}))
-        .into_bytes()
-        .into();
-    let refused = formats::parse(&Input {
-        name: "x".to_owned(),
-        bytes,
-    })
-    .expect_err("no message");
-    assert!(
-        refused.looks_like.contains("without a message"),
-        "{refused}"
-    );
+    let bytes = line("turn_context", &json!({"model": "gpt-5.5"})).into_bytes().into();
+    let refused = formats::parse(&Input { name: "x".to_owned(), bytes }).expect_err("no message");
+    assert!(refused.looks_like.contains("without a message"), "{refused}");
 }
 
 /// Number of calls and largest input of each file. In a fork, the copy of the parent has larger numbers.
@@ -300,20 +238,10 @@ fn real_files_have_the_expected_calls_and_peaks() {
     let folder = folder.join("codex_rollout");
     for (name, calls, peak) in PEAKS {
         let bytes = std::fs::read(folder.join(format!("{name}.jsonl"))).expect("a readable file");
-        let input = Input {
-            name: name.to_owned(),
-            bytes: bytes.into(),
-        };
-        let session = formats::parse(&input)
-            .expect("a rollout")
-            .sessions
-            .remove(0);
+        let input = Input { name: name.to_owned(), bytes: bytes.into() };
+        let session = formats::parse(&input).expect("a rollout").sessions.remove(0);
         let reported = session.calls.iter().filter(|s| s.usage.is_some()).count();
-        assert_eq!(
-            (reported, session.largest_reported()),
-            (calls, Some(Tokens(peak))),
-            "{name}"
-        );
+        assert_eq!((reported, session.largest_reported()), (calls, Some(Tokens(peak))), "{name}");
         assert!(
             session
                 .calls

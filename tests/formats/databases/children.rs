@@ -44,18 +44,12 @@ fn rollout(head: &Value, items: &[Value]) -> String {
         json!({"timestamp": time, "type": kind, "payload": payload}).to_string() + "\n"
     };
     let items = items.iter().enumerate();
-    let items: Vec<String> = items
-        .map(|(n, item)| line(n + 1, "response_item", item))
-        .collect();
+    let items: Vec<String> = items.map(|(n, item)| line(n + 1, "response_item", item)).collect();
     line(0, "session_meta", head) + &items.concat()
 }
 
 fn says(role: &str, text: &str) -> Value {
-    let kind = if role == "user" {
-        "input_text"
-    } else {
-        "output_text"
-    };
+    let kind = if role == "user" { "input_text" } else { "output_text" };
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
@@ -67,17 +61,9 @@ fn codex(root: &Path) -> Option<PathBuf> {
     let started = json!({"agent_id": CHILD, "nickname": "Euler"});
     let output =
         json!({"type": "function_call_output", "call_id": "c1", "output": started.to_string()});
-    let items = [
-        says("user", "Make it fast"),
-        spawn,
-        output,
-        says("assistant", "Looking."),
-    ];
+    let items = [says("user", "Make it fast"), spawn, output, says("assistant", "Looking.")];
     let parent = rollout(&json!({"id": PARENT, "source": "cli"}), &items);
-    let answer = [
-        says("user", "Find the slow query."),
-        says("assistant", "It is the third."),
-    ];
+    let answer = [says("user", "Find the slow query."), says("assistant", "It is the third.")];
     let of = |id: &str, parent: &str, source: Value| {
         rollout(
             &json!({"id": id, "parent_thread_id": parent, "source": source, "agent_nickname": "Euler"}),
@@ -93,37 +79,12 @@ fn codex(root: &Path) -> Option<PathBuf> {
         )
     };
     file("02", "00-10-00", CHILD, &of(CHILD, PARENT, spawned))?;
-    file(
-        "01",
-        "23-30-00",
-        REVIEW,
-        &of(REVIEW, PARENT, json!({"subagent": "review"})),
-    )?;
+    file("01", "23-30-00", REVIEW, &of(REVIEW, PARENT, json!({"subagent": "review"})))?;
     // A sub-agent of another session, a late one, a session that is not a sub-agent, and an older file with a wrong parent.
-    file(
-        "01",
-        "23-40-00",
-        "other",
-        &of("other", "somebody", json!({"subagent": "review"})),
-    )?;
-    file(
-        "09",
-        "00-10-00",
-        "late",
-        &of("late", PARENT, json!({"subagent": "review"})),
-    )?;
-    file(
-        "01",
-        "23-50-00",
-        "plain",
-        &of("plain", PARENT, json!("cli")),
-    )?;
-    file(
-        "01",
-        "00-00-00",
-        "older",
-        &of("older", PARENT, json!({"subagent": "review"})),
-    )?;
+    file("01", "23-40-00", "other", &of("other", "somebody", json!({"subagent": "review"})))?;
+    file("09", "00-10-00", "late", &of("late", PARENT, json!({"subagent": "review"})))?;
+    file("01", "23-50-00", "plain", &of("plain", PARENT, json!("cli")))?;
+    file("01", "00-00-00", "older", &of("older", PARENT, json!({"subagent": "review"})))?;
     write(root, "auth.json", "{}")?;
     file("01", "23-00-00", PARENT, &parent)
 }
@@ -136,31 +97,19 @@ fn finds_sub_agents_of_codex_by_their_thread() {
     let expected = [
         row("Make it fast", "main conversation"),
         row("Euler", "sub-agent review"),
-        row(
-            "Find the slow query.",
-            "sub-agent explorer, started by call 1",
-        ),
+        row("Find the slow query.", "sub-agent explorer, started by call 1"),
     ];
     assert_eq!(conversations(&loaded), expected);
     let child = opened(&main, 2).unwrap();
     assert_eq!(conversations(&child), conversations(&loaded));
     assert_eq!(child.case.session.title, "Find the slow query.");
+    assert!(child.path.is_some_and(|path| path.to_string_lossy().contains(CHILD)));
     assert!(
-        child
-            .path
-            .is_some_and(|path| path.to_string_lossy().contains(CHILD))
-    );
-    assert!(
-        opened(&main, 3)
-            .unwrap_err()
-            .contains("contains 3 conversations; choose one from 1 to 3")
+        opened(&main, 3).unwrap_err().contains("contains 3 conversations; choose one from 1 to 3")
     );
     // Opened alone, it names its parent, and the parent is not opened with it.
     let alone = main.with_file_name(format!("rollout-2026-03-01T23-30-00-{REVIEW}.jsonl"));
-    assert_eq!(
-        opened(&alone, 0).unwrap().report.parent.as_deref(),
-        Some(PARENT)
-    );
+    assert_eq!(opened(&alone, 0).unwrap().report.parent.as_deref(), Some(PARENT));
     let message = inspect(&alone);
     assert!(
         message.contains(&format!("sub-agent    started by the session {PARENT}")),
@@ -202,14 +151,8 @@ fn finds_sub_agents_of_gemini_cli_in_the_folder_of_the_parent() {
         "agentId": "kid", "result": response, "status": "success", "timestamp": "2026-04-01T09:00:05.000Z"}]);
     let put =
         |name: &str, text: &str| write(folder.path(), &format!("chats/{name}"), text).unwrap();
-    let main = put(
-        "session-2026-04-01T09-00-1111.jsonl",
-        &gemini("1111-2222", "Check it", &calls),
-    );
-    let kid = put(
-        "1111-2222/kid.jsonl",
-        &gemini("kid", "Look at the tests", &json!([])),
-    );
+    let main = put("session-2026-04-01T09-00-1111.jsonl", &gemini("1111-2222", "Check it", &calls));
+    let kid = put("1111-2222/kid.jsonl", &gemini("kid", "Look at the tests", &json!([])));
     put("1111-2222/notes.txt", "none");
     put("3333/other.jsonl", &gemini("other", "Not ours", &json!([])));
     let expected = [
@@ -220,10 +163,7 @@ fn finds_sub_agents_of_gemini_cli_in_the_folder_of_the_parent() {
     assert_eq!(conversations(&loaded), expected);
     assert_eq!(loaded.conversations[1].size.map(|size| size.calls), Some(1));
     assert_eq!(opened(&main, 1).unwrap().path, Some(kid.clone()));
-    assert_eq!(
-        opened(&kid, 0).unwrap().report.parent.as_deref(),
-        Some("1111-2222")
-    );
+    assert_eq!(opened(&kid, 0).unwrap().report.parent.as_deref(), Some("1111-2222"));
     // An id that is a path to another folder is ignored.
     let text = gemini("../3333", "Check it", &json!([]));
     let main = put("session-2026-04-01T09-00-4444.jsonl", &text);
@@ -256,18 +196,10 @@ fn lists_sub_agents_in_a_database_of_opencode() {
     let [main, child] = opencode().unwrap();
     let mut other = main.clone();
     other["info"]["title"] = "Another".into();
-    let all = [
-        ("ses_1", 1_000, &main),
-        ("ses_2", 2_000, &child),
-        ("ses_3", 3_000, &other),
-    ];
+    let all = [("ses_1", 1_000, &main), ("ses_2", 2_000, &child), ("ses_3", 3_000, &other)];
     make::opencode(&path, &all).unwrap();
     let db = Connection::open(&path).unwrap();
-    db.execute(
-        "UPDATE session SET parent_id = 'ses_1' WHERE id = 'ses_2'",
-        [],
-    )
-    .unwrap();
+    db.execute("UPDATE session SET parent_id = 'ses_1' WHERE id = 'ses_2'", []).unwrap();
     let last = opened(&path, 0).unwrap().case.session.calls.len();
     let agent = format!("sub-agent general, started by call {last}");
     let title = "Look around (@general subagent)";
@@ -280,32 +212,16 @@ fn lists_sub_agents_in_a_database_of_opencode() {
     };
     assert_eq!(conversations(&opened(&path, 0).unwrap()), expected(&agent));
     let child = opened(&path, 1).unwrap();
-    assert_eq!(
-        conversations(&child),
-        expected("sub-agent of conversation 1")
-    );
+    assert_eq!(conversations(&child), expected("sub-agent of conversation 1"));
     assert_eq!(child.report.parent.as_deref(), Some("ses_1"));
     // The sub-agent does not count as a session.
     let several = FileSessions::open(&path, &Progress::default()).unwrap();
     assert_eq!(several.numbers(), [0, 2]);
     // Sessions whose parents form a cycle belong to no other session.
-    db.execute(
-        "UPDATE session SET parent_id = 'ses_2' WHERE id = 'ses_1'",
-        [],
-    )
-    .unwrap();
-    db.execute(
-        "UPDATE session SET parent_id = 'ses_3' WHERE id = 'ses_3'",
-        [],
-    )
-    .unwrap();
+    db.execute("UPDATE session SET parent_id = 'ses_2' WHERE id = 'ses_1'", []).unwrap();
+    db.execute("UPDATE session SET parent_id = 'ses_3' WHERE id = 'ses_3'", []).unwrap();
     assert_eq!(opened(&path, 0).unwrap().conversations.len(), 3);
-    assert_eq!(
-        FileSessions::open(&path, &Progress::default())
-            .unwrap()
-            .numbers(),
-        [0, 1, 2]
-    );
+    assert_eq!(FileSessions::open(&path, &Progress::default()).unwrap().numbers(), [0, 1, 2]);
 }
 
 #[test]
@@ -315,16 +231,10 @@ fn lists_sub_agents_in_a_folder_of_opencode() {
     let mut paths = Vec::new();
     for session in opencode().unwrap() {
         let id = session["info"]["id"].as_str().unwrap().to_owned();
-        paths.push(put(
-            &format!("storage/session/p/{id}.json"),
-            &session["info"],
-        ));
+        paths.push(put(&format!("storage/session/p/{id}.json"), &session["info"]));
         for message in session["messages"].as_array().unwrap() {
             let message_id = message["info"]["id"].as_str().unwrap();
-            put(
-                &format!("storage/message/{id}/{message_id}.json"),
-                &message["info"],
-            );
+            put(&format!("storage/message/{id}/{message_id}.json"), &message["info"]);
             for (n, part) in message["parts"].as_array().unwrap().iter().enumerate() {
                 put(&format!("storage/part/{message_id}/prt_{n:03}.json"), part);
             }
@@ -343,10 +253,7 @@ fn lists_sub_agents_in_a_folder_of_opencode() {
         [row("Sell things", "main conversation"), row(title, &agent)]
     );
     let child = opened(&paths[0], 1).unwrap();
-    assert_eq!(
-        (child.path.as_ref(), child.case.session.calls.len()),
-        (Some(&paths[1]), 1)
-    );
+    assert_eq!((child.path.as_ref(), child.case.session.calls.len()), (Some(&paths[1]), 1));
     let alone = opened(&paths[1], 0).unwrap();
     assert_eq!(alone.report.parent.as_deref(), Some("ses_1"));
 }

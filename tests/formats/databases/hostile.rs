@@ -128,10 +128,7 @@ fn damage_is_an_error_or_a_warning_within_a_minute() {
         }
         look(&bytes);
     }
-    assert!(
-        refused > 20 && warned > 5,
-        "{refused} refused, {warned} warned"
-    );
+    assert!(refused > 20 && warned > 5, "{refused} refused, {warned} warned");
     assert!(started.elapsed() < LONG * 2);
 }
 
@@ -148,11 +145,7 @@ fn reading_ends_despite_cyclic_pages_and_huge_texts() {
     .unwrap();
     let root: i64 = Connection::open(&path)
         .unwrap()
-        .query_row(
-            "SELECT rootpage FROM sqlite_schema WHERE name = 'part'",
-            [],
-            |r| r.get(0),
-        )
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'part'", [], |r| r.get(0))
         .unwrap();
     let whole = fs::read(&path).unwrap();
     let page = (root as usize - 1) * 4096;
@@ -188,12 +181,7 @@ fn reading_ends_despite_cyclic_pages_and_huge_texts() {
     bytes[at..at + 5].copy_from_slice(&[0x84, 0x80, 0x80, 0x80, 0x00]);
     fs::write(&path, bytes).unwrap();
     let loaded = opened(&path, 0);
-    let warnings = loaded.map(|l| {
-        l.warnings
-            .iter()
-            .map(ToString::to_string)
-            .collect::<String>()
-    });
+    let warnings = loaded.map(|l| l.warnings.iter().map(ToString::to_string).collect::<String>());
     let message = warnings.unwrap_or_else(|message| message);
     assert!(
         message.contains("damaged") || message.contains("more data than its size"),
@@ -249,11 +237,7 @@ fn a_journal_does_not_delete_the_files_it_names() {
     fs::write(folder.path().join("opencode.db-journal"), journal).unwrap();
     let before = state(folder.path());
     let loaded = opened(&path, 0).unwrap();
-    assert!(
-        loaded.warnings[0].to_string().contains("-journal"),
-        "{:?}",
-        loaded.warnings
-    );
+    assert!(loaded.warnings[0].to_string().contains("-journal"), "{:?}", loaded.warnings);
     assert_eq!(state(folder.path()), before);
 }
 
@@ -307,10 +291,7 @@ fn repeated_ids_do_not_multiply_the_document() {
         let session = &loaded.case.session;
         let (bytes, name) = (session.source.bytes.len(), path.display());
         assert!(bytes < 500_000, "{name}: {bytes} bytes");
-        let large = session
-            .parts
-            .iter()
-            .filter(|part| part.body.text().len() == 200_000);
+        let large = session.parts.iter().filter(|part| part.body.text().len() == 200_000);
         assert_eq!(large.count(), 1, "{name}");
         assert!(!loaded.warnings.is_empty(), "{name}");
     }

@@ -25,25 +25,12 @@ fn lists_every_session_of_a_database_once_with_its_number() {
     let (export, _) = fixture("opencode/export.json").unwrap();
     let mut later = export.clone();
     later["info"]["title"] = "Later".into();
-    let all = [
-        ("ses_1", 1_000_000_000_000, &export),
-        ("ses_2", 2_000_000_000_000, &later),
-    ];
+    let all = [("ses_1", 1_000_000_000_000, &export), ("ses_2", 2_000_000_000_000, &later)];
     make::opencode(&database, &all).unwrap();
-    fs::write(
-        store.join("storage/session/p/ses_1.json"),
-        export["info"].to_string(),
-    )
-    .unwrap();
+    fs::write(store.join("storage/session/p/ses_1.json"), export["info"].to_string()).unwrap();
 
     let sessions = listed(home.path(), &["sessions", "--json"]);
-    let row = |s: &Value| {
-        (
-            s["title"].clone(),
-            s["conversation"].clone(),
-            s["project"].clone(),
-        )
-    };
+    let row = |s: &Value| (s["title"].clone(), s["conversation"].clone(), s["project"].clone());
     assert_eq!(
         sessions.iter().map(row).collect::<Vec<_>>(),
         [
@@ -55,10 +42,7 @@ fn lists_every_session_of_a_database_once_with_its_number() {
 
     let search = ["sessions", "--search", "a", "--json"];
     let found: Value = serde_json::from_slice(&plimsoll(home.path(), &search).stdout).unwrap();
-    assert_eq!(
-        (&found["searched"], &found["sessions_with_matches"]),
-        (&2.into(), &2.into())
-    );
+    assert_eq!((&found["searched"], &found["sessions_with_matches"]), (&2.into(), &2.into()));
     assert_eq!(sessions[0]["modified"], "2033-05-18T03:33:20Z");
     assert_eq!(sessions[0]["conversations"], 1);
 
@@ -78,10 +62,7 @@ fn lists_every_session_of_a_database_once_with_its_number() {
     let path = database.to_str().unwrap();
     let output = plimsoll(home.path(), &["sessions", path, "--no-state"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        text.contains(&format!("{path} --conversation 2\n")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("{path} --conversation 2\n")), "{text}");
 }
 
 #[test]
@@ -92,10 +73,7 @@ fn lists_sub_agents_with_the_session_that_started_them() {
     let (main, _) = fixture("opencode/export.json").unwrap();
     let mut child = main.clone();
     child["info"]["title"] = "Look around".into();
-    let all = [
-        ("ses_1", 1_000_000_000_000, &main),
-        ("ses_2", 2_000_000_000_000, &child),
-    ];
+    let all = [("ses_1", 1_000_000_000_000, &main), ("ses_2", 2_000_000_000_000, &child)];
     make::opencode(&store.join("opencode.db"), &all).unwrap();
     let db = rusqlite::Connection::open(store.join("opencode.db")).unwrap();
     let parent = "UPDATE session SET parent_id = 'ses_1' WHERE id = 'ses_2'";
@@ -112,10 +90,7 @@ fn lists_sub_agents_with_the_session_that_started_them() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, value.to_string()).unwrap();
         };
-        put(
-            format!("session/p/{id}.json"),
-            json!({"id": id, "parentID": parent, "title": title}),
-        );
+        put(format!("session/p/{id}.json"), json!({"id": id, "parentID": parent, "title": title}));
         put(
             format!("message/{id}/msg_{id}.json"),
             json!({"id": format!("msg_{id}"), "role": "user", "sessionID": id}),
@@ -126,40 +101,23 @@ fn lists_sub_agents_with_the_session_that_started_them() {
         );
     }
     let parents = |sessions: &[Value]| -> Vec<(Value, Value)> {
-        let mut all: Vec<_> = sessions
-            .iter()
-            .map(|s| (s["title"].clone(), s["parent"].clone()))
-            .collect();
+        let mut all: Vec<_> =
+            sessions.iter().map(|s| (s["title"].clone(), s["parent"].clone())).collect();
         all.sort_by_key(|(title, _)| title.as_str().map(str::to_owned));
         all
     };
     let expected = [
-        (
-            "Look around".into(),
-            json!({"id": "ses_1", "title": "Sell things"}),
-        ),
+        ("Look around".into(), json!({"id": "ses_1", "title": "Sell things"})),
         ("Odd".into(), json!({"id": "../../ses_3", "title": null})),
         ("Older".into(), Value::Null),
-        (
-            "Older look".into(),
-            json!({"id": "ses_3", "title": "Older"}),
-        ),
+        ("Older look".into(), json!({"id": "ses_3", "title": "Older"})),
         ("Sell things".into(), Value::Null),
     ];
-    assert_eq!(
-        parents(&listed(home.path(), &["sessions", "--json"])),
-        expected
-    );
+    assert_eq!(parents(&listed(home.path(), &["sessions", "--json"])), expected);
     // The remembered result is equal.
-    assert_eq!(
-        parents(&listed(home.path(), &["sessions", "--json"])),
-        expected
-    );
+    assert_eq!(parents(&listed(home.path(), &["sessions", "--json"])), expected);
     let output = plimsoll(home.path(), &["sessions"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        text.contains("Look around  (sub-agent of Sell things)  in /work/shop"),
-        "{text}"
-    );
+    assert!(text.contains("Look around  (sub-agent of Sell things)  in /work/shop"), "{text}");
     assert!(text.contains("Odd  (sub-agent of ../../ses_3)"), "{text}");
 }

@@ -65,11 +65,7 @@ fn without(value: &Value, keys: &[&str]) -> String {
 }
 
 fn items<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Adds an exported session to the tables of [`OPENCODE`] under another id.
@@ -84,21 +80,14 @@ pub(crate) fn add_opencode(db: &Connection, id: &str, created: i64, export: &Val
     let messages: Vec<&Value> = items(export, "messages").collect();
     for (n, message) in messages.into_iter().enumerate().rev() {
         let info = &message["info"];
-        let (mut message_id, n) = (
-            text(info, "id").to_owned(),
-            i64::try_from(n).unwrap_or(i64::MAX),
-        );
+        let (mut message_id, n) =
+            (text(info, "id").to_owned(), i64::try_from(n).unwrap_or(i64::MAX));
         if id != "ses_1" {
             message_id = format!("{message_id}-{id}");
         }
         db.execute(
             "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)",
-            params![
-                message_id,
-                id,
-                created + n,
-                without(info, &["id", "sessionID"])
-            ],
+            params![message_id, id, created + n, without(info, &["id", "sessionID"])],
         )?;
         let parts: Vec<&Value> = items(message, "parts").collect();
         for (m, part) in parts.into_iter().enumerate().rev() {
@@ -194,10 +183,7 @@ pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
     let db = Connection::open(path)?;
     db.execute_batch(CURSOR)?;
     let put = |table: &str, key: &str, value: &str| {
-        db.execute(
-            &format!("INSERT INTO {table} VALUES (?1, ?2)"),
-            params![key, value.as_bytes()],
-        )
+        db.execute(&format!("INSERT INTO {table} VALUES (?1, ?2)"), params![key, value.as_bytes()])
     };
     put("ItemTable", "cursorAuth/accessToken", "hidden-token")?;
     put("cursorDiskKV", "secret://x", "hidden-secret")?;
@@ -212,11 +198,7 @@ pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
     head["conversation"] = Value::Array(Vec::new());
     head["fullConversationHeadersOnly"] = Value::Array(headers);
     head["blobEncryptionKey"] = "hidden-key".into();
-    put(
-        "cursorDiskKV",
-        &format!("composerData:{id}"),
-        &head.to_string(),
-    )?;
+    put("cursorDiskKV", &format!("composerData:{id}"), &head.to_string())?;
     let empty = serde_json::json!({"composerId": "e", "fullConversationHeadersOnly": []});
     put("cursorDiskKV", "composerData:e", &empty.to_string())?;
     for bubble in bubbles.iter().filter(|b| b.is_object()) {
@@ -226,10 +208,6 @@ pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
         put("cursorDiskKV", &key, &bubble.to_string())?;
     }
     // Deleted from the conversation, but still in the table.
-    put(
-        "cursorDiskKV",
-        &format!("bubbleId:{id}:old"),
-        "{\"type\":1,\"text\":\"gone\"}",
-    )?;
+    put("cursorDiskKV", &format!("bubbleId:{id}:old"), "{\"type\":1,\"text\":\"gone\"}")?;
     Ok(())
 }

@@ -11,11 +11,7 @@ fn ends(folder: &Path, code: i32, args: &[&str]) -> (String, String) {
     let output = plimsoll(folder, args);
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "{args:?}: {stderr}{stdout}"
-    );
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}{stdout}");
     (stdout, stderr)
 }
 
@@ -72,20 +68,13 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
     };
     let printed = run(&["store.db", "set.jsonl"], &["--json", "--junit", "r.xml"]);
     let (db, set) = ("store.db".to_owned(), "set.jsonl".to_owned());
-    let expected = [
-        (db.clone(), 1.into()),
-        (db.clone(), 2.into()),
-        (set.clone(), 1.into()),
-        (set, 3.into()),
-    ];
+    let expected =
+        [(db.clone(), 1.into()), (db.clone(), 2.into()), (set.clone(), 1.into()), (set, 3.into())];
     assert_eq!(places(&printed["sessions"]), expected);
     assert_eq!(printed["sessions"][1]["title"], "Later");
     assert_eq!(printed["skipped"][0]["conversation"], 2);
     let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
-    assert!(
-        xml.contains("<testsuite name=\"store.db#2 Later\""),
-        "{xml}"
-    );
+    assert!(xml.contains("<testsuite name=\"store.db#2 Later\""), "{xml}");
     assert!(xml.contains("classname=\"set.jsonl#3.truncate\""), "{xml}");
     // The same result with the file in a folder, and for one session alone.
     let found = run(&["."], &["--json"]);
@@ -98,23 +87,10 @@ fn a_gate_checks_every_session_of_a_file_and_names_each() {
 #[test]
 fn a_session_is_compared_with_its_own_baseline_if_others_change() {
     let here = made().unwrap();
-    let gate = [
-        "gate",
-        "set.jsonl",
-        "--policy",
-        "truncate",
-        "--baseline",
-        "b.json",
-    ];
+    let gate = ["gate", "set.jsonl", "--policy", "truncate", "--baseline", "b.json"];
     let (stdout, stderr) = ends(here.path(), 0, &[&gate[..], &["--write-baseline"]].concat());
-    assert!(
-        stdout.ends_with("baseline b.json written, 2 sessions\n"),
-        "{stdout}"
-    );
-    assert!(
-        stderr.contains("skipped: set.jsonl#2 holds no model call"),
-        "{stderr}"
-    );
+    assert!(stdout.ends_with("baseline b.json written, 2 sessions\n"), "{stdout}");
+    assert!(stderr.contains("skipped: set.jsonl#2 holds no model call"), "{stderr}");
     let file = here.path().join("set.jsonl");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}{}\n", talk("Plums", 4))).unwrap();
@@ -123,16 +99,10 @@ fn a_session_is_compared_with_its_own_baseline_if_others_change() {
         stdout.contains("     set.jsonl#4  truncate  not checked: not in the baseline"),
         "{stdout}"
     );
-    assert!(
-        stdout.ends_with("passed: 2 sessions; nothing to compare in 1 session\n"),
-        "{stdout}"
-    );
+    assert!(stdout.ends_with("passed: 2 sessions; nothing to compare in 1 session\n"), "{stdout}");
     fs::write(&file, text.replace("Pears 3 is", "Pears 3 was")).unwrap();
     let (stdout, _) = ends(here.path(), 1, &gate);
-    assert!(
-        stdout.contains("FAIL set.jsonl#3  its content differs"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("FAIL set.jsonl#3  its content differs"), "{stdout}");
     assert!(stdout.ends_with("failed: 1 of 2 sessions\n"), "{stdout}");
 }
 
@@ -153,62 +123,29 @@ fn a_sweep_picks_one_setting_for_all_sessions_of_a_file() {
     ];
     let printed = json_of(here.path(), 0, &[&sweep[..], &["--json"]].concat());
     let set = "set.jsonl".to_owned();
-    assert_eq!(
-        places(&printed["sessions"]),
-        [(set.clone(), 1.into()), (set, 3.into())]
-    );
-    assert_eq!(
-        places(&printed["robust"]["sessions"]),
-        places(&printed["sessions"])
-    );
+    assert_eq!(places(&printed["sessions"]), [(set.clone(), 1.into()), (set, 3.into())]);
+    assert_eq!(places(&printed["robust"]["sessions"]), places(&printed["sessions"]));
     let (stdout, _) = ends(here.path(), 0, &sweep);
-    assert!(
-        stdout.contains("set.jsonl#3") && stdout.contains("One for all: truncate"),
-        "{stdout}"
-    );
-    let (csv, _) = ends(
-        here.path(),
-        0,
-        &[&sweep[..], &["--csv", "--conversation", "3"]].concat(),
-    );
-    assert!(
-        csv.lines()
-            .skip(1)
-            .all(|line| line.starts_with("set.jsonl#3,")),
-        "{csv}"
-    );
+    assert!(stdout.contains("set.jsonl#3") && stdout.contains("One for all: truncate"), "{stdout}");
+    let (csv, _) = ends(here.path(), 0, &[&sweep[..], &["--csv", "--conversation", "3"]].concat());
+    assert!(csv.lines().skip(1).all(|line| line.starts_with("set.jsonl#3,")), "{csv}");
     let marked = [&sweep[..], &["--pin", "1"]].concat();
     let (_, refused) = ends(here.path(), 2, &marked);
     assert!(
         refused.contains("set.jsonl holds 3 conversations") && refused.contains("--conversation N"),
         "{refused}"
     );
-    ends(
-        here.path(),
-        0,
-        &[&marked[..], &["--conversation", "3"]].concat(),
-    );
+    ends(here.path(), 0, &[&marked[..], &["--conversation", "3"]].concat());
 }
 
 #[test]
 fn a_command_for_one_session_reports_which_one_it_used() {
     let here = made().unwrap();
-    let (_, stderr) = ends(
-        here.path(),
-        0,
-        &["replay", "set.jsonl", "--policy", "truncate"],
-    );
+    let (_, stderr) = ends(here.path(), 0, &["replay", "set.jsonl", "--policy", "truncate"]);
     let note =
         "set.jsonl holds 3 conversations; this is the first (--conversation N selects another)";
     assert!(stderr.contains(note), "{stderr}");
-    let chosen = [
-        "replay",
-        "set.jsonl",
-        "--policy",
-        "truncate",
-        "--conversation",
-        "1",
-    ];
+    let chosen = ["replay", "set.jsonl", "--policy", "truncate", "--conversation", "1"];
     assert_eq!(ends(here.path(), 0, &chosen).1, "");
 }
 
@@ -219,20 +156,13 @@ fn a_file_of_many_sessions_behaves_like_a_folder() {
     let printed = json_of(here.path(), 0, &[&sessions[..], &["--json"]].concat());
     let rows = printed["sessions"].as_array().cloned().unwrap_or_default();
     let row = |s: &Value| (s["conversation"].clone(), s["messages"].clone());
-    let expected = [
-        (1.into(), 12.into()),
-        (2.into(), 1.into()),
-        (3.into(), 18.into()),
-    ];
+    let expected = [(1.into(), 12.into()), (2.into(), 1.into()), (3.into(), 18.into())];
     assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     let whole = fs::metadata(here.path().join("set.jsonl")).unwrap().len();
     let bytes = rows.iter().filter_map(|s| s["bytes"].as_u64());
     assert!(bytes.sum::<u64>() < whole, "each has its own: {rows:?}");
     let (stdout, _) = ends(here.path(), 0, &sessions);
-    assert!(
-        stdout.contains("    set.jsonl --conversation 3\n"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("    set.jsonl --conversation 3\n"), "{stdout}");
     fs::write(here.path().join("notes.txt"), "Buy milk.").unwrap();
     let (stdout, _) = ends(here.path(), 0, &["sessions", "notes.txt", "--no-state"]);
     assert!(stdout.starts_with("notes.txt: this looks like"), "{stdout}");

@@ -20,11 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn options(conversation: usize) -> LoadOptions {
-    LoadOptions {
-        counter: default_counter(),
-        window: None,
-        conversation,
-    }
+    LoadOptions { counter: default_counter(), window: None, conversation }
 }
 
 /// Loads one session of a database.
@@ -40,15 +36,10 @@ fn titles(loaded: &Loaded) -> Vec<&str> {
 
 /// Returns a fixture as a value and as a session.
 pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     let bytes = fs::read(path).ok()?;
     let value = serde_json::from_slice(&bytes).ok()?;
-    let input = Input {
-        name: name.to_owned(),
-        bytes: bytes.into(),
-    };
+    let input = Input { name: name.to_owned(), bytes: bytes.into() };
     let session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
     Some((value, session))
 }
@@ -57,10 +48,7 @@ pub(crate) fn fixture(name: &str) -> Option<(Value, Session)> {
 pub(crate) fn described(session: &Session) -> Vec<String> {
     let message = |m: &plimsoll::session::Message| {
         let bodies: Vec<&Body> = session.parts_of(m).iter().map(|p| &p.body).collect();
-        format!(
-            "{:?} {:?} {} {} {bodies:?}",
-            m.role, m.time, m.in_history, m.is_summary
-        )
+        format!("{:?} {:?} {} {} {bodies:?}", m.role, m.time, m.in_history, m.is_summary)
     };
     let mut all: Vec<String> = session.messages.iter().map(message).collect();
     all.extend(session.calls.iter().map(|call| format!("{call:?}")));
@@ -133,15 +121,10 @@ fn reads_changes_in_the_log_without_blocking_the_writer() {
     writer.execute_batch(make::OPENCODE).unwrap();
     make::add_opencode(&writer, "ses_1", 1_770_000_000_000, &export).unwrap();
     // Uncommitted changes are not visible.
-    writer
-        .execute_batch("BEGIN; UPDATE session SET title = 'later'")
-        .unwrap();
+    writer.execute_batch("BEGIN; UPDATE session SET title = 'later'").unwrap();
     let main_alone = folder.path().join("main-alone.db");
     fs::copy(&path, &main_alone).unwrap();
-    assert!(
-        opened(&main_alone, 0).is_err(),
-        "the premise: the log holds it"
-    );
+    assert!(opened(&main_alone, 0).is_err(), "the premise: the log holds it");
     fs::remove_file(&main_alone).unwrap();
     let before = state(folder.path());
     let loaded = opened(&path, 0).unwrap();
@@ -159,11 +142,7 @@ fn conversations_of_a_database_are_numbered_from_the_oldest() {
     let (mut export, _) = fixture("opencode/export.json").unwrap();
     let first = export.clone();
     export["info"]["title"] = "Second".into();
-    make::opencode(
-        &path,
-        &[("ses_b", 2_000, &export), ("ses_a", 1_000, &first)],
-    )
-    .unwrap();
+    make::opencode(&path, &[("ses_b", 2_000, &export), ("ses_a", 1_000, &first)]).unwrap();
     let loaded = opened(&path, 1).unwrap();
     assert_eq!(titles(&loaded), ["Sell things", "Second"]);
     assert_eq!(loaded.case.session.title, "Second");
@@ -174,14 +153,9 @@ fn conversations_of_a_database_are_numbered_from_the_oldest() {
         opened(&path, 3).unwrap_err(),
         "opencode.db contains 3 conversations; choose one from 1 to 3"
     );
-    db.execute("DELETE FROM message WHERE session_id = 'ses_0'", [])
-        .unwrap();
-    db.execute("DELETE FROM part WHERE session_id = 'ses_0'", [])
-        .unwrap();
-    assert_eq!(
-        opened(&path, 2).unwrap_err(),
-        "opencode.db: conversation 3 has no messages"
-    );
+    db.execute("DELETE FROM message WHERE session_id = 'ses_0'", []).unwrap();
+    db.execute("DELETE FROM part WHERE session_id = 'ses_0'", []).unwrap();
+    assert_eq!(opened(&path, 2).unwrap_err(), "opencode.db: conversation 3 has no messages");
 }
 
 #[test]
@@ -206,15 +180,9 @@ fn reads_databases_of_goose_cowagent_and_cursor() {
     make::cursor(&path("state.vscdb"), &document).unwrap();
     let loaded = opened(&path("state.vscdb"), 0).unwrap();
     assert_eq!(titles(&loaded), ["Limit the rate"]);
-    assert_eq!(
-        without_times(&loaded.case.session),
-        without_times(&exported)
-    );
+    assert_eq!(without_times(&loaded.case.session), without_times(&exported));
     let text = String::from_utf8_lossy(&loaded.case.session.source.bytes.whole()).into_owned();
-    assert!(
-        !text.contains("hidden-") && !text.contains("gone"),
-        "{text}"
-    );
+    assert!(!text.contains("hidden-") && !text.contains("gone"), "{text}");
 }
 
 #[test]
@@ -222,17 +190,13 @@ fn rejects_other_databases_and_empty_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("places.db");
     let db = Connection::open(&path).unwrap();
-    db.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT)")
-        .unwrap();
+    db.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT)").unwrap();
     let message = opened(&path, 0).unwrap_err();
     assert!(
         message.contains("a SQLite database of another kind (its table is moz_places)"),
         "{message}"
     );
-    assert!(
-        message.contains("OpenCode session, Goose session"),
-        "{message}"
-    );
+    assert!(message.contains("OpenCode session, Goose session"), "{message}");
     db.execute_batch(make::OPENCODE).unwrap();
     let message = opened(&path, 0).unwrap_err();
     assert!(message.ends_with("it contains no session yet"), "{message}");

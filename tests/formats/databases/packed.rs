@@ -17,11 +17,7 @@ fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 fn database(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("opencode.db");
     let (export, _) = fixture("opencode/export.json")?;
-    make::opencode(
-        &path,
-        &[("ses_1", 1_000, &export), ("ses_2", 2_000, &export)],
-    )
-    .ok()?;
+    make::opencode(&path, &[("ses_1", 1_000, &export), ("ses_2", 2_000, &export)]).ok()?;
     Some(path)
 }
 
@@ -52,10 +48,7 @@ fn rejects_truncated_and_oversized_compressed_databases() {
     let packed = gzip(&bytes).unwrap();
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     let refused = opened(&path, 0).unwrap_err();
-    assert!(
-        refused.contains("cannot decompress") && refused.contains("a.db.gz"),
-        "{refused}"
-    );
+    assert!(refused.contains("cannot decompress") && refused.contains("a.db.gz"), "{refused}");
     let zeros = gzip(&vec![0; 1 << 20]).unwrap();
     fs::write(&path, [packed, zeros.repeat(90)].concat()).unwrap();
     let refused = opened(&path, 0).unwrap_err();

@@ -32,10 +32,7 @@ fn a_conversation_is_equal_after_conversion_to_anthropic_and_back() {
     let back = session(export(&there, "openai_chat", &all_kept(&there)).as_bytes());
     let is_same = |line: &String| !line.contains("thinks") && !line.contains("calls");
     let expected: Vec<String> = lines(&source).into_iter().filter(is_same).collect();
-    assert_eq!(
-        lines(&back).into_iter().filter(is_same).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(lines(&back).into_iter().filter(is_same).collect::<Vec<_>>(), expected);
     assert_eq!(issues(&back), []);
 }
 
@@ -77,19 +74,9 @@ fn later_instructions_become_user_messages_for_anthropic() {
     let there = session(out.as_bytes());
     assert_eq!(
         lines(&there),
-        [
-            "system \"A\"",
-            "user \"b\"",
-            "assistant \"c\"",
-            "user \"D\"",
-            "user \"e\""
-        ]
+        ["system \"A\"", "user \"b\"", "assistant \"c\"", "user \"D\"", "user \"e\""]
     );
-    assert_eq!(
-        there.messages.len(),
-        4,
-        "consecutive messages of one role are joined"
-    );
+    assert_eq!(there.messages.len(), 4, "consecutive messages of one role are joined");
 }
 
 #[test]
@@ -137,11 +124,7 @@ fn conversion_orders_late_results_and_makes_ids_unique() {
     let source = session(format!("[{}]", parts.join(",")).as_bytes());
     for format in ["anthropic_messages", "openai_chat"] {
         // Written in the other format first, so that the session was read in neither.
-        let other = if format == "openai_chat" {
-            "anthropic_messages"
-        } else {
-            "openai_chat"
-        };
+        let other = if format == "openai_chat" { "anthropic_messages" } else { "openai_chat" };
         let managed = all_kept(&source);
         let first = session(export(&source, "anthropic_messages", &managed).as_bytes());
         let there = session(export(&first, format, &all_kept(&first)).as_bytes());
@@ -149,11 +132,7 @@ fn conversion_orders_late_results_and_makes_ids_unique() {
             .into_iter()
             .filter(|l| l.contains(" calls ") || l.contains("answers"))
             .collect();
-        let role = if other == "openai_chat" {
-            "user"
-        } else {
-            "tool"
-        };
+        let role = if other == "openai_chat" { "user" } else { "tool" };
         let expected = [
             "assistant calls x f {}".to_owned(),
             format!("{role} answers x f false \"1\""),
@@ -183,10 +162,7 @@ fn reads_audio_and_files_as_media() {
     assert_eq!(lines(&source), expected);
     let out = export(&source, "anthropic_messages", &all_kept(&source));
     let there = lines(&session(out.as_bytes()));
-    assert_eq!(
-        there[0],
-        "user \"[audio: cannot be written in this format]\""
-    );
+    assert_eq!(there[0], "user \"[audio: cannot be written in this format]\"");
     assert_eq!(there[1..], expected[1..]);
 }
 
@@ -194,19 +170,12 @@ fn reads_audio_and_files_as_media() {
 fn foreign(format: &'static str, records: &[(Role, &str, Vec<Body>)]) -> Session {
     let texts: Vec<&str> = records.iter().map(|(_, record, _)| *record).collect();
     let file = texts.join("\n");
-    let source = Source {
-        name: "x".to_owned(),
-        format,
-        bytes: file.as_bytes().to_vec().into(),
-    };
+    let source = Source { name: "x".to_owned(), format, bytes: file.as_bytes().to_vec().into() };
     let mut builder = SessionBuilder::new(source);
     let mut at = 0;
     for (role, record, bodies) in records {
-        let parts = (0..).zip(bodies).map(|(block, body)| Part {
-            body: body.clone(),
-            record: 0,
-            block,
-        });
+        let parts =
+            (0..).zip(bodies).map(|(block, body)| Part { body: body.clone(), record: 0, block });
         let mut draft = Draft::new(*role, parts.collect());
         draft.raw.push(at..at + record.len());
         builder.message(draft);
@@ -233,11 +202,7 @@ fn images_from_codex_are_written_with_their_payload() {
     );
     let source = foreign(
         "codex_rollout",
-        &[(
-            Role::User,
-            &record,
-            vec![Body::Text("see".into()), image(None)],
-        )],
+        &[(Role::User, &record, vec![Body::Text("see".into()), image(None)])],
     );
     for format in ["openai_chat", "anthropic_messages"] {
         let there = session(export(&source, format, &all_kept(&source)).as_bytes());
@@ -245,10 +210,7 @@ fn images_from_codex_are_written_with_their_payload() {
     }
     let source = foreign("codex_rollout", &[(Role::User, "{}", vec![image(None)])]);
     let there = session(export(&source, "openai_chat", &all_kept(&source)).as_bytes());
-    assert_eq!(
-        lines(&there),
-        ["user \"[image: image/png, 640x480, not recorded]\""]
-    );
+    assert_eq!(lines(&there), ["user \"[image: image/png, 640x480, not recorded]\""]);
 }
 
 #[test]
@@ -262,19 +224,12 @@ fn only_signed_thoughts_are_converted() {
     let bodies = vec![thought("a", 4), thought("b", 0), Body::Text("c".into())];
     let source = foreign(
         "claude_code",
-        &[
-            (Role::User, "{}", vec![Body::Text("hi".into())]),
-            (Role::Assistant, record, bodies),
-        ],
+        &[(Role::User, "{}", vec![Body::Text("hi".into())]), (Role::Assistant, record, bodies)],
     );
     let anthropic = session(export(&source, "anthropic_messages", &all_kept(&source)).as_bytes());
     assert_eq!(
         lines(&anthropic),
-        [
-            "user \"hi\"",
-            "assistant thinks \"a\" sealed 4",
-            "assistant \"c\""
-        ]
+        ["user \"hi\"", "assistant thinks \"a\" sealed 4", "assistant \"c\""]
     );
     let openai = session(export(&source, "openai_chat", &all_kept(&source)).as_bytes());
     assert_eq!(lines(&openai), ["user \"hi\"", "assistant \"c\""]);
@@ -282,11 +237,8 @@ fn only_signed_thoughts_are_converted() {
 
 #[test]
 fn conversion_places_results_directly_after_their_calls() {
-    let call = |id: &str| Body::ToolCall {
-        call: id.into(),
-        tool: "f".into(),
-        arguments: "{}".into(),
-    };
+    let call =
+        |id: &str| Body::ToolCall { call: id.into(), tool: "f".into(), arguments: "{}".into() };
     let result = |id: &str, text: &str| Body::ToolResult {
         call: id.into(),
         tool: "f".into(),
@@ -329,16 +281,10 @@ fn conversion_places_results_directly_after_their_calls() {
         ]
     };
     let written = |format: &str| session(export(&source, format, &all_kept(&source)).as_bytes());
-    assert_eq!(
-        lines(&written("openai_chat")),
-        expected("tool", "system", false)
-    );
+    assert_eq!(lines(&written("openai_chat")), expected("tool", "system", false));
     let anthropic = written("anthropic_messages");
     assert_eq!(lines(&anthropic), expected("user", "user", true));
     let roles: Vec<Role> = anthropic.messages.iter().map(|m| m.role).collect();
     let (user, assistant) = (Role::User, Role::Assistant);
-    assert_eq!(
-        roles,
-        [user, assistant, user, assistant, user, assistant, user]
-    );
+    assert_eq!(roles, [user, assistant, user, assistant, user, assistant, user]);
 }

@@ -31,10 +31,7 @@ fn unchanged_conversations_are_written_byte_for_byte() {
     for document in odd_documents() {
         let session = session(&document);
         let out = export_own(&session, &all_kept(&session));
-        assert_eq!(
-            String::from_utf8_lossy(&out),
-            String::from_utf8_lossy(&document)
-        );
+        assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&document));
         assert_eq!(out, document);
     }
 }
@@ -59,25 +56,14 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
         let mut parts = Vec::new();
         let mut left = Vec::new();
         let change = dice.roll(4);
-        for (part, body) in message
-            .parts
-            .clone()
-            .zip(session.parts_of(message).iter().map(|p| &p.body))
+        for (part, body) in
+            message.parts.clone().zip(session.parts_of(message).iter().map(|p| &p.body))
         {
             let is_result = matches!(body, Body::ToolResult { .. });
-            let is_within = matches!(
-                body,
-                Body::Media {
-                    within: Some(_),
-                    ..
-                }
-            );
+            let is_within = matches!(body, Body::Media { within: Some(_), .. });
             match (if change > 1 { 0 } else { dice.roll(3) }, body) {
                 (1, Body::Text(_) | Body::ToolResult { .. }) => {
-                    parts.push(ManagedPart::Replaced {
-                        part,
-                        text: format!("new {part}"),
-                    });
+                    parts.push(ManagedPart::Replaced { part, text: format!("new {part}") });
                     left.push(replaced(body, &format!("new {part}")));
                 }
                 // An image of a result is not kept without it. Nothing else is removed from a message with results.
@@ -91,10 +77,7 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
         match change {
             0 if !message.raw.is_empty() => continue,
             3 => managed.entries.push(ManagedEntry::Kept { message: idx }),
-            _ => managed.entries.push(ManagedEntry::Edited {
-                message: idx,
-                parts,
-            }),
+            _ => managed.entries.push(ManagedEntry::Edited { message: idx, parts }),
         }
         expected.extend(left.iter().map(|body| line(message.role, body)));
     }
@@ -103,17 +86,9 @@ fn random_edit(session: &Session, dice: &mut Dice) -> (Managed, Vec<String>) {
 
 fn replaced(body: &Body, new: &str) -> Body {
     match body.clone() {
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            ..
-        } => Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            text: new.into(),
-        },
+        Body::ToolResult { call, tool, is_error, .. } => {
+            Body::ToolResult { call, tool, is_error, text: new.into() }
+        }
         _ => Body::Text(new.into()),
     }
 }
@@ -141,10 +116,7 @@ fn edited_conversations_read_as_their_remaining_parts() {
             let out = export_own(&session, &managed);
             let Ok(parsed) = read(&out) else {
                 // Instructions alone are not a conversation.
-                assert!(
-                    expected.iter().all(|l| l.starts_with("system")),
-                    "{expected:?}"
-                );
+                assert!(expected.iter().all(|l| l.starts_with("system")), "{expected:?}");
                 continue;
             };
             let text = String::from_utf8_lossy(&out);
@@ -178,10 +150,7 @@ fn untouched_messages_keep_their_bytes() {
             r#"[{"type": "text", "text": "first"}, {"type": "text", "text": "second"}]"#,
             r#""[cleared]""#,
         )
-        .replace(
-            "  {\"role\": \"assistant\", \"content\": \"A cat.\", \"tool_calls\": []},\n",
-            "",
-        );
+        .replace("  {\"role\": \"assistant\", \"content\": \"A cat.\", \"tool_calls\": []},\n", "");
     assert_eq!(out, expected);
 }
 
@@ -193,16 +162,9 @@ fn a_cleared_result_can_lose_its_images_and_keeps_its_call() {
     managed.entries[4] = ManagedEntry::Edited {
         message: 4,
         parts: vec![
-            ManagedPart::Replaced {
-                part: parts.start,
-                text: "[cleared]".to_owned(),
-            },
-            ManagedPart::Kept {
-                part: parts.start + 3,
-            },
-            ManagedPart::Kept {
-                part: parts.start + 4,
-            },
+            ManagedPart::Replaced { part: parts.start, text: "[cleared]".to_owned() },
+            ManagedPart::Kept { part: parts.start + 3 },
+            ManagedPart::Kept { part: parts.start + 4 },
         ],
     };
     let out = export(&session, "anthropic_messages", &managed);
@@ -222,18 +184,13 @@ fn a_logged_answer_is_the_last_message() {
         )
     };
     for last in ["", r#",{"role":"assistant","content":"b"}"#] {
-        assert_eq!(
-            lines(&session(pair(last).as_bytes())),
-            ["user \"a\"", "assistant \"b\""]
-        );
+        assert_eq!(lines(&session(pair(last).as_bytes())), ["user \"a\"", "assistant \"b\""]);
     }
     let session = session(pair("").as_bytes());
     assert_eq!(session.largest_reported(), Some(Tokens(7)));
     // After a change, the answer is in the list.
-    let managed = Managed {
-        entries: vec![ManagedEntry::Kept { message: 1 }],
-        ..Managed::default()
-    };
+    let managed =
+        Managed { entries: vec![ManagedEntry::Kept { message: 1 }], ..Managed::default() };
     assert_eq!(
         export(&session, "openai_chat", &managed),
         r#"{"messages":[{"role":"assistant","content":"b"}]}"#
@@ -254,54 +211,24 @@ fn real_conversations_are_read_and_written_byte_for_byte() {
     let files = [
         ("openai_chat/holmes-001-compaction-334k.json", 88, 38, None),
         ("openai_chat/holmes-93-datadog.json", 30, 14, None),
-        (
-            "mini_swe_agent_traj/mswe-fixture-github-issue.traj.json",
-            22,
-            10,
-            None,
-        ),
-        (
-            "mini_swe_agent_traj/mswe-sqlfluff-1733-1.2MB.traj.json",
-            315,
-            157,
-            Some(100_403),
-        ),
-        (
-            "mini_swe_agent_traj/mswe-reasoner-sqlfluff-1517.traj.json",
-            216,
-            107,
-            Some(62_326),
-        ),
-        (
-            "litellm_log/oh-litellm-log-sonnet4.json",
-            14,
-            6,
-            Some(6_729),
-        ),
+        ("mini_swe_agent_traj/mswe-fixture-github-issue.traj.json", 22, 10, None),
+        ("mini_swe_agent_traj/mswe-sqlfluff-1733-1.2MB.traj.json", 315, 157, Some(100_403)),
+        ("mini_swe_agent_traj/mswe-reasoner-sqlfluff-1517.traj.json", 216, 107, Some(62_326)),
+        ("litellm_log/oh-litellm-log-sonnet4.json", 14, 6, Some(6_729)),
     ];
     for (path, messages, calls, peak) in files {
         let Some(bytes) = shared(path) else { continue };
         let session = session(&bytes);
-        let found = (
-            session.messages.len(),
-            session.calls.len(),
-            session.largest_reported().map(|t| t.0),
-        );
+        let found =
+            (session.messages.len(), session.calls.len(), session.largest_reported().map(|t| t.0));
         assert_eq!(found, (messages, calls, peak), "{path}");
         assert!(export_own(&session, &all_kept(&session)) == bytes, "{path}");
         let there =
             self::session(export(&session, "anthropic_messages", &all_kept(&session)).as_bytes());
         let calls = |s: &Session| {
-            s.parts
-                .iter()
-                .filter(|p| matches!(p.body, Body::ToolCall { .. }))
-                .count()
+            s.parts.iter().filter(|p| matches!(p.body, Body::ToolCall { .. })).count()
         };
-        assert_eq!(
-            (calls(&there), issues(&there)),
-            (calls(&session), Vec::new()),
-            "{path}"
-        );
+        assert_eq!((calls(&there), issues(&there)), (calls(&session), Vec::new()), "{path}");
     }
 }
 
@@ -310,10 +237,8 @@ fn messages_with_unknown_roles_are_removed_after_a_change() {
     let list = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"exit\",\"content\":\"b\"},{\"role\":\"user\",\"content\":\"c\"}]}";
     let source = session(list.as_bytes());
     assert_eq!(export(&source, "openai_chat", &all_kept(&source)), list);
-    let without_last = Managed {
-        entries: vec![ManagedEntry::Kept { message: 0 }],
-        ..Managed::default()
-    };
+    let without_last =
+        Managed { entries: vec![ManagedEntry::Kept { message: 0 }], ..Managed::default() };
     assert_eq!(
         export(&source, "openai_chat", &without_last),
         "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}"
@@ -334,20 +259,10 @@ fn usage_recorded_before_a_change_is_ignored() {
     fewer.entries.remove(1);
     let out = export(&source, "openai_chat", &fewer);
     let mark = "\"plimsoll\": {\"managed\":true,\"messages\":3}";
-    assert_eq!(
-        out,
-        format!("{{{mark}, \"messages\":[{user},{user},{}]}}", answer(20))
-    );
+    assert_eq!(out, format!("{{{mark}, \"messages\":[{user},{user},{}]}}", answer(20)));
     let again = session(out.as_bytes());
-    assert_eq!(
-        (again.largest_reported(), &again.models),
-        (None, &source.models)
-    );
-    assert_eq!(
-        lines(&again)[2..],
-        lines(&source)[4..],
-        "thoughts keep their size"
-    );
+    assert_eq!((again.largest_reported(), &again.models), (None, &source.models));
+    assert_eq!(lines(&again)[2..], lines(&source)[4..], "thoughts keep their size");
     assert_eq!(again.parts[2], source.parts[4]);
 
     let longer = out.replace("]}", &format!(",{user},{}]}}", answer(30)));
@@ -357,17 +272,11 @@ fn usage_recorded_before_a_change_is_ignored() {
     let mut fewer = all_kept(&continued);
     fewer.entries.remove(0);
     let out = export(&continued, "openai_chat", &fewer);
-    assert!(
-        out.starts_with("{\"plimsoll\": {\"managed\":true,\"messages\":4}, "),
-        "{out}"
-    );
+    assert!(out.starts_with("{\"plimsoll\": {\"managed\":true,\"messages\":4}, "), "{out}");
     assert_eq!(session(out.as_bytes()).largest_reported(), None);
 
     // A bare list has no place for the mark, and a request without usage needs none.
-    for text in [
-        format!("[{list}]"),
-        format!("{{\"messages\":[{user},{user}]}}"),
-    ] {
+    for text in [format!("[{list}]"), format!("{{\"messages\":[{user},{user}]}}")] {
         let source = session(text.as_bytes());
         let mut fewer = all_kept(&source);
         fewer.entries.remove(0);

@@ -10,10 +10,7 @@ use plimsoll::formats::{self, Input, Parsed, Refused};
 use plimsoll::session::{Body, Managed, ManagedEntry, Message, Role, Session};
 
 fn read(text: &[u8]) -> Result<Parsed, Refused> {
-    formats::parse(&Input {
-        name: "test.json".to_owned(),
-        bytes: text.to_vec().into(),
-    })
+    formats::parse(&Input { name: "test.json".to_owned(), bytes: text.to_vec().into() })
 }
 
 fn session(text: &[u8]) -> Session {
@@ -46,29 +43,15 @@ fn export_own(session: &Session, managed: &Managed) -> Vec<u8> {
 fn line(role: Role, body: &Body) -> String {
     let what = match body {
         Body::Text(text) => format!("{text:?}"),
-        Body::Thinking {
-            text, sealed_bytes, ..
-        } => format!("thinks {text:?} sealed {sealed_bytes}"),
+        Body::Thinking { text, sealed_bytes, .. } => {
+            format!("thinks {text:?} sealed {sealed_bytes}")
+        }
         Body::ToolDefinition { tool, .. } => format!("has {tool}"),
-        Body::ToolCall {
-            call,
-            tool,
-            arguments,
-        } => format!("calls {call} {tool} {arguments}"),
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            text,
-        } => format!("answers {call} {tool} {is_error} {text:?}"),
-        Body::Media {
-            media,
-            mime,
-            bytes,
-            pixels,
-            within,
-            ..
-        } => {
+        Body::ToolCall { call, tool, arguments } => format!("calls {call} {tool} {arguments}"),
+        Body::ToolResult { call, tool, is_error, text } => {
+            format!("answers {call} {tool} {is_error} {text:?}")
+        }
+        Body::Media { media, mime, bytes, pixels, within, .. } => {
             format!("shows {media:?} {mime} {bytes} {pixels:?} in {within:?}")
         }
         Body::Opaque { name, json } => format!("{name} {json}"),
@@ -79,9 +62,7 @@ fn line(role: Role, body: &Body) -> String {
 fn lines(session: &Session) -> Vec<String> {
     let of = |m: &Message| {
         let parts = session.parts_of(m).iter();
-        parts
-            .map(|part| line(m.role, &part.body))
-            .collect::<Vec<_>>()
+        parts.map(|part| line(m.role, &part.body)).collect::<Vec<_>>()
     };
     session.messages.iter().flat_map(of).collect()
 }

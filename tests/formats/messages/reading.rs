@@ -34,10 +34,7 @@ fn an_openai_request_is_read_with_its_tools_images_thoughts_and_calls() {
     assert_eq!(session.models, ["gpt-x"]);
     assert!(session.messages[0].raw.is_empty());
     let raw = session.raw(&session.messages[6].raw[0]);
-    assert_eq!(
-        *raw,
-        *br#"{"role": "assistant", "content": "A cat.", "tool_calls": []}"#
-    );
+    assert_eq!(*raw, *br#"{"role": "assistant", "content": "A cat.", "tool_calls": []}"#);
 }
 
 #[test]
@@ -83,27 +80,15 @@ fn recorded_usage_makes_every_answer_a_recorded_call() {
     assert_eq!(session.calls_from, CallsFrom::Recorded);
     let ends: Vec<_> = session.calls.iter().map(|s| s.context_end).collect();
     assert_eq!(ends, [1, 3]);
-    assert_eq!(
-        (session.messages[1].call, session.messages[3].call),
-        (Some(0), Some(1))
-    );
+    assert_eq!((session.messages[1].call, session.messages[3].call), (Some(0), Some(1)));
     let usage = session.calls[0].usage.unwrap();
     assert_eq!(
         (usage.input, usage.cache_read, usage.output),
         (Tokens(100), Some(Tokens(64)), Some(Tokens(9)))
     );
-    assert_eq!(
-        (session.calls[0].window, session.calls[1].usage),
-        (Some(Tokens(1000)), None)
-    );
+    assert_eq!((session.calls[0].window, session.calls[1].usage), (Some(Tokens(1000)), None));
     assert!(lines(&session)[1].contains("thinks"));
-    assert!(matches!(
-        session.parts[1].body,
-        Body::Thinking {
-            reported: Some(4),
-            ..
-        }
-    ));
+    assert!(matches!(session.parts[1].body, Body::Thinking { reported: Some(4), .. }));
 }
 
 #[test]
@@ -118,10 +103,8 @@ fn reads_json_lines_of_conversations_and_of_messages() {
     let second = &parsed.sessions[1];
     let line = "{\"messages\":[{\"role\":\"user\",\"content\":\"b\"},{\"role\":\"assistant\",\"content\":\"c\"}]}\n";
     assert_eq!(export(second, "openai_chat", &all_kept(second)), line);
-    let kept_last = Managed {
-        entries: vec![ManagedEntry::Kept { message: 1 }],
-        ..Managed::default()
-    };
+    let kept_last =
+        Managed { entries: vec![ManagedEntry::Kept { message: 1 }], ..Managed::default() };
     assert_eq!(
         export(second, "openai_chat", &kept_last),
         "{\"messages\":[{\"role\":\"assistant\",\"content\":\"c\"}]}\n"
@@ -133,10 +116,7 @@ fn reads_json_lines_of_conversations_and_of_messages() {
     let lines_file = b"{\"role\":\"user\",\"content\":\"a\"}\nbad\n{\"role\":\"assistant\",\"content\":\"b\"}\n{\"role\":\"user\",\"content\":\"c\"}\n{\"role\":\"user\",\"content\":\"d\"}\n{\"role\":\"user\"";
     let parsed = read(lines_file).unwrap();
     assert_eq!(parsed.sessions[0].messages.len(), 4);
-    assert_eq!(
-        parsed.warnings.iter().map(|w| w.line).collect::<Vec<_>>(),
-        [Some(2), Some(6)]
-    );
+    assert_eq!(parsed.warnings.iter().map(|w| w.line).collect::<Vec<_>>(), [Some(2), Some(6)]);
 }
 
 #[test]
@@ -201,10 +181,7 @@ fn hostile_documents_do_not_stop_the_reader() {
     );
     let _ = read(deep.as_bytes());
     let text = anthropic_request();
-    for end in (0..text.len())
-        .step_by(37)
-        .filter(|end| text.is_char_boundary(*end))
-    {
+    for end in (0..text.len()).step_by(37).filter(|end| text.is_char_boundary(*end)) {
         let _ = read(&text.as_bytes()[..end]);
     }
     let _ = read(b"[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]");
@@ -230,25 +207,13 @@ fn reads_the_old_notation_of_functions() {
     assert_eq!(lines(&source), expected);
     assert_eq!(issues(&source), []);
     let mut managed = all_kept(&source);
-    managed.entries[0] = ManagedEntry::Edited {
-        message: 0,
-        parts: Vec::new(),
-    };
+    managed.entries[0] = ManagedEntry::Edited { message: 0, parts: Vec::new() };
     let part = source.messages[2].parts.start;
-    let new = ManagedPart::Replaced {
-        part,
-        text: "{\"cut\":1}".to_owned(),
-    };
-    managed.entries[2] = ManagedEntry::Edited {
-        message: 2,
-        parts: vec![new],
-    };
+    let new = ManagedPart::Replaced { part, text: "{\"cut\":1}".to_owned() };
+    managed.entries[2] = ManagedEntry::Edited { message: 2, parts: vec![new] };
     let out = export(&source, "openai_chat", &managed);
     let expected = text
-        .replace(
-            r#""functions": [{"name": "f", "parameters": {"type": "object"}}], "#,
-            "",
-        )
+        .replace(r#""functions": [{"name": "f", "parameters": {"type": "object"}}], "#, "")
         .replace(r#""arguments": "{}""#, r#""arguments": "{\"cut\":1}""#);
     assert_eq!(out, expected);
 }

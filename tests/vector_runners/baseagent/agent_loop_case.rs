@@ -14,11 +14,7 @@ use plimsoll::systems::python::PythonError;
 use serde_json::{Map, Value, json};
 
 /// Usage of every answer.
-const USAGE: Usage = Usage {
-    input: 10,
-    cached: 1,
-    output: 2,
-};
+const USAGE: Usage = Usage { input: 10, cached: 1, output: 2 };
 
 /// Runs a case of the loop.
 pub(super) fn run_loop(case: &Case) -> Answer {
@@ -117,10 +113,7 @@ impl Environment for Script<'_> {
         let output = &self.input["tool_outputs"][self.n_outputs];
         self.n_outputs += 1;
         if let Value::String(text) = output {
-            return ToolOutput {
-                text: text.clone(),
-                image: None,
-            };
+            return ToolOutput { text: text.clone(), image: None };
         }
         let text = ["output", "text", "content"].map(|key| output[key].as_str());
         let image = ["inject_content", "inject", "image"].map(|key| output.get(key));
@@ -136,9 +129,7 @@ fn calls(calls: &Value, n: usize) -> Vec<ToolCall> {
     let calls = calls.as_array().into_iter().flatten().enumerate();
     calls
         .map(|(i, call)| ToolCall {
-            id: call["id"]
-                .as_str()
-                .map_or_else(|| format!("call_{n}_{i}"), str::to_owned),
+            id: call["id"].as_str().map_or_else(|| format!("call_{n}_{i}"), str::to_owned),
             tool: call["name"].as_str().unwrap_or_default().to_owned(),
             arguments: call["arguments"].clone(),
         })

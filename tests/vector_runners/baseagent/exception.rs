@@ -23,10 +23,9 @@ pub(super) fn read_failure(repr: &str) -> Option<Failure> {
     let error = read_exception(repr);
     Some(match &*error.kind {
         "CostLimitExceeded" => Failure::CostLimit(error.text),
-        "LLMError" => Failure::Llm {
-            code: client_code(&error.text)?.to_owned(),
-            message: error.text,
-        },
+        "LLMError" => {
+            Failure::Llm { code: client_code(&error.text)?.to_owned(), message: error.text }
+        }
         _ => Failure::Other(error),
     })
 }

@@ -36,22 +36,12 @@ pub(super) fn manage_context(
     let cleared = match clear(messages, limits, is_forced, &mut log) {
         Ok(cleared) => cleared,
         Err(error) => {
-            return Ok(Managed {
-                messages: Err(error),
-                log,
-            });
+            return Ok(Managed { messages: Err(error), log });
         }
     };
-    let Cleared {
-        messages: pruned,
-        before,
-        after,
-    } = match cleared {
+    let Cleared { messages: pruned, before, after } = match cleared {
         Clearing::Enough(messages) => {
-            return Ok(Managed {
-                messages: Ok(messages),
-                log,
-            });
+            return Ok(Managed { messages: Ok(messages), log });
         }
         Clearing::Insufficient(cleared) => cleared,
     };
@@ -102,11 +92,7 @@ fn clear(
         log.push(sufficient(before, after));
         return Ok(Clearing::Enough(messages));
     }
-    Ok(Clearing::Insufficient(Cleared {
-        messages,
-        before,
-        after,
-    }))
+    Ok(Clearing::Insufficient(Cleared { messages, before, after }))
 }
 
 #[cfg(test)]
@@ -121,11 +107,7 @@ mod tests {
 
     #[test]
     fn a_window_without_input_tokens_raises_before_anything_is_logged() {
-        let limits = Limits {
-            context: 100,
-            output: 100,
-            ..Limits::SHIPPED
-        };
+        let limits = Limits { context: 100, output: 100, ..Limits::SHIPPED };
         let managed = managed(&limits, false);
         assert_eq!(managed.log, Vec::<String>::new());
         assert_eq!(managed.messages.unwrap_err().text, "division by zero");

@@ -40,9 +40,7 @@ fn limits(config: &Value) -> Limits {
     Limits {
         context: whole("model_context_limit", shipped.context),
         output: whole("output_token_max", shipped.output),
-        threshold: config["auto_compact_threshold"]
-            .as_f64()
-            .unwrap_or(shipped.threshold),
+        threshold: config["auto_compact_threshold"].as_f64().unwrap_or(shipped.threshold),
         protect: whole("prune_protect", shipped.protect),
         minimum: whole("prune_minimum", shipped.minimum),
         protected_turns: whole("protect_last_turns", shipped.protected_turns),
@@ -53,19 +51,13 @@ fn or_error(answer: Result<Value, PythonError>) -> Map<String, Value> {
     match answer {
         Ok(Value::Object(fields)) => fields,
         Ok(other) => object([("answer", other)]),
-        Err(error) => object([
-            ("error", json!(error.kind)),
-            ("error_text", json!(error.text)),
-        ]),
+        Err(error) => object([("error", json!(error.kind)), ("error_text", json!(error.text))]),
     }
 }
 
 fn estimate(case: &Case) -> Result<Value, PythonError> {
     let messages = messages_from_json(&case.input["messages"]);
-    let each: Vec<_> = messages
-        .iter()
-        .map(message_tokens)
-        .collect::<Result<_, _>>()?;
+    let each: Vec<_> = messages.iter().map(message_tokens).collect::<Result<_, _>>()?;
     let total = total_tokens(&messages)?;
     Ok(json!({
         "per_message": each,
@@ -128,9 +120,8 @@ fn units(escaped: &str) -> Vec<u16> {
     let mut units = Vec::new();
     let mut rest = escaped;
     while let Some(c) = rest.chars().next() {
-        let unit = rest
-            .strip_prefix("\\u")
-            .and_then(|hex| u16::from_str_radix(hex.get(..4)?, 16).ok());
+        let unit =
+            rest.strip_prefix("\\u").and_then(|hex| u16::from_str_radix(hex.get(..4)?, 16).ok());
         if let Some(unit) = unit {
             units.push(unit);
             rest = &rest[6..];

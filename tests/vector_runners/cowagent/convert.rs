@@ -12,10 +12,7 @@ pub(super) fn to_openai(messages: &[Value]) -> Vec<Value> {
     converted.retain(|message| {
         if message["role"] == "assistant" {
             let ids = message["tool_calls"].as_array().into_iter().flatten();
-            calls.extend(
-                ids.filter_map(|call| call["id"].as_str())
-                    .map(str::to_owned),
-            );
+            calls.extend(ids.filter_map(|call| call["id"].as_str()).map(str::to_owned));
         }
         let call_id = message["tool_call_id"].as_str().unwrap_or_default();
         message["role"] != "tool" || call_id.is_empty() || calls.contains(call_id)
@@ -73,10 +70,9 @@ fn assistant(blocks: &[Value]) -> Value {
 
 /// Converts a call, with arguments in ASCII.
 fn call(block: &Value) -> Value {
-    let arguments = block.get("input").map_or_else(
-        || "{}".to_owned(),
-        |input| python_dumps(input, Layout::ASCII),
-    );
+    let arguments = block
+        .get("input")
+        .map_or_else(|| "{}".to_owned(), |input| python_dumps(input, Layout::ASCII));
     json!({
         "id": text(block, "id"),
         "type": "function",

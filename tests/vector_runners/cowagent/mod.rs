@@ -18,10 +18,7 @@ pub(super) fn run(case: &Case) -> Answer {
     let given = messages_from_json(&case.input["messages"]);
     Ok(match case.stage.as_str() {
         "compress" => object([("messages", messages_to_json(&compress_turn(&given)))]),
-        "convert" => object([(
-            "openai_messages",
-            json!(convert::to_openai(given_json(case))),
-        )]),
+        "convert" => object([("openai_messages", json!(convert::to_openai(given_json(case))))]),
         "emergency" => emergency(given),
         "estimate" => estimate(&given),
         "restore" => restored(case, &given),
@@ -65,10 +62,7 @@ fn emergency(mut messages: Vec<ChatMessage>) -> Map<String, Value> {
 
 fn estimate(messages: &[ChatMessage]) -> Map<String, Value> {
     let each: Vec<u64> = messages.iter().map(message_tokens).collect();
-    object([
-        ("per_message", json!(each)),
-        ("total", json!(messages_tokens(messages))),
-    ])
+    object([("per_message", json!(each)), ("total", json!(messages_tokens(messages)))])
 }
 
 fn restored(case: &Case, stored: &[ChatMessage]) -> Map<String, Value> {
@@ -99,12 +93,7 @@ fn truncated(case: &Case, mut messages: Vec<ChatMessage>) -> Map<String, Value> 
     let listed = case.expected["tails_after_each_pass"].as_array();
     let tails: Vec<Value> = (0..passes as usize)
         .map(|pass| {
-            cut_history(
-                &mut messages,
-                HISTORY_RESULT_CHARS,
-                Ends::Head,
-                &mut Vec::new(),
-            );
+            cut_history(&mut messages, HISTORY_RESULT_CHARS, Ends::Head, &mut Vec::new());
             tails(&messages, listed.and_then(|passes| passes.get(pass)))
         })
         .collect();
@@ -132,10 +121,7 @@ fn tails(messages: &[ChatMessage], listed: Option<&Value>) -> Value {
 
 fn tail(text: &str) -> Value {
     let length = text.chars().count();
-    text.chars()
-        .skip(length.saturating_sub(90))
-        .collect::<String>()
-        .into()
+    text.chars().skip(length.saturating_sub(90)).collect::<String>().into()
 }
 
 /// Returns a count; 0 if it is missing or `null`.

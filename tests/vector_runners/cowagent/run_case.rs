@@ -13,36 +13,20 @@ pub(super) fn run(case: &Case, messages: Vec<ChatMessage>) -> Map<String, Value>
     let mut script = Script::new(&case.input);
     let max_steps = count(&case.config["agent_max_steps"]);
     let system = text("system_prompt");
-    let ended = Run::new(
-        &mut script,
-        messages,
-        system,
-        limits(&case.config),
-        max_steps,
-    )
-    .run(text("user_message"));
+    let ended = Run::new(&mut script, messages, system, limits(&case.config), max_steps)
+        .run(text("user_message"));
     let requests: Vec<Value> = script.requests.iter().map(|r| request_to_json(r)).collect();
-    let bodies: Value = script
-        .requests
-        .iter()
-        .map(|request| messages_to_json(request))
-        .collect();
+    let bodies: Value = script.requests.iter().map(|request| messages_to_json(request)).collect();
     // Cases omit long requests.
     let are_omitted = case.expected["request_messages"].is_null();
     object([
         ("response", json!(ended.response.as_ref().ok())),
         ("error", json!(ended.response.as_ref().err())),
         ("messages", messages_to_json(&ended.messages)),
-        (
-            "persisted_new_messages_count",
-            json!(ended.stored.as_ref().map(Vec::len)),
-        ),
+        ("persisted_new_messages_count", json!(ended.stored.as_ref().map(Vec::len))),
         ("persisted_new_messages", stored(&ended, case)),
         ("requests", json!(requests)),
-        (
-            "request_messages",
-            if are_omitted { Value::Null } else { bodies },
-        ),
+        ("request_messages", if are_omitted { Value::Null } else { bodies }),
         ("flushes", flushes(&ended.flushes)),
         ("log", json!(ended.log)),
     ])
@@ -114,10 +98,7 @@ impl Environment for Script<'_> {
     fn run_tool(&mut self, _tool: &str, _arguments: &Value) -> ToolOutcome {
         let result = self.outputs.next().cloned().unwrap_or(json!("ok"));
         let failed = result.as_str().is_some_and(|text| text.starts_with("bad"));
-        ToolOutcome {
-            status: if failed { "error" } else { "success" }.to_owned(),
-            result,
-        }
+        ToolOutcome { status: if failed { "error" } else { "success" }.to_owned(), result }
     }
 }
 

@@ -60,10 +60,7 @@ pub(super) fn run(case: &Case, mut given: Vec<ChatMessage>) -> Map<String, Value
         ("log", json!(log)),
     ]);
     if later != messages {
-        answer.insert(
-            "messages_after_async_summary".to_owned(),
-            messages_to_json(&later),
-        );
+        answer.insert("messages_after_async_summary".to_owned(), messages_to_json(&later));
     }
     answer
 }

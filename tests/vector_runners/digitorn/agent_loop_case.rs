@@ -76,12 +76,7 @@ fn exchange(value: &Value) -> Exchange {
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
     Exchange {
         user: text("user"),
-        tool_turns: value["steps"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(tool_turn)
-            .collect(),
+        tool_turns: value["steps"].as_array().into_iter().flatten().map(tool_turn).collect(),
         answer: text("answer"),
         seconds: value["dt"].as_f64().unwrap_or(0.0),
     }
@@ -101,8 +96,5 @@ fn tool_turn(value: &Value) -> ToolTurn {
     };
     let calls: Vec<Value> = (0..n).map(call).collect();
     let assistant = message_from_json(&json!({"role": "assistant", "tool_calls": calls}));
-    ToolTurn {
-        calls: assistant.calls().to_vec(),
-        results: vec![result.to_owned(); calls.len()],
-    }
+    ToolTurn { calls: assistant.calls().to_vec(), results: vec![result.to_owned(); calls.len()] }
 }

@@ -30,12 +30,7 @@ pub(super) fn compact(case: &Case) -> Value {
         (keep.to_string(), split)
     });
     let summarized = |answer: &str| {
-        let summary = Summary {
-            has_model: true,
-            prompt: "",
-            max_tokens: 1_024,
-            prior: "",
-        };
+        let summary = Summary { has_model: true, prompt: "", max_tokens: 1_024, prior: "" };
         run_with_replies(
             |replies| summarize(&messages, keep, "", summary, replies),
             |_| SummaryReply::Text(answer.into()),
@@ -53,11 +48,7 @@ pub(super) fn compact(case: &Case) -> Value {
 
 fn compaction_to_json(done: &Compaction, case: &Case) -> Value {
     let input = case.input["messages"].as_array();
-    let seqs: Vec<Value> = input
-        .into_iter()
-        .flatten()
-        .map(|m| m["seq"].clone())
-        .collect();
+    let seqs: Vec<Value> = input.into_iter().flatten().map(|m| m["seq"].clone()).collect();
     let kept = seqs[done.dropped..].iter().cloned();
     let recap = (done.dropped > 0).then(|| json!(0));
     let first = done.messages.first();
@@ -99,12 +90,7 @@ pub(super) fn emergency(case: &Case) -> Value {
 
 /// Converts stored messages to chat messages.
 fn stored_messages(value: &Value) -> Vec<ChatMessage> {
-    value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(message)
-        .collect()
+    value.as_array().into_iter().flatten().map(message).collect()
 }
 
 fn message(value: &Value) -> ChatMessage {

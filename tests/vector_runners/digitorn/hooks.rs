@@ -64,12 +64,8 @@ fn events_to_json(events: &[HookEvent]) -> Value {
 
 /// Returns the hooks of the application, and the automatic one if the case enables it.
 pub(super) fn hooks_of(config: &Value) -> Vec<Hook> {
-    let own: Vec<Hook> = config["hooks"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(Hook::from_json)
-        .collect();
+    let own: Vec<Hook> =
+        config["hooks"].as_array().into_iter().flatten().map(Hook::from_json).collect();
     let is_auto = !config["hooks"].is_array() && config["auto_compact"] != false;
     let auto = is_auto.then(|| {
         Hook::auto_compact(
@@ -91,10 +87,7 @@ pub(super) fn state_of(config: &Value, input: &Value, setting: &Setting) -> Turn
     state.last_compact_turn = number(config, "last_compact_turn", NEVER_COMPACTED);
     state.trigger = config["compression_trigger"].as_f64().unwrap_or(0.75);
     state.tool_injection = setting.mode;
-    config["agent_id"]
-        .as_str()
-        .unwrap_or("main")
-        .clone_into(&mut state.agent_id);
+    config["agent_id"].as_str().unwrap_or("main").clone_into(&mut state.agent_id);
     state
 }
 
@@ -120,11 +113,7 @@ pub(super) fn auto_compact(case: &Case) -> Value {
         },
     );
     let by_brain = config["summary_brain"] == true;
-    let (llm, brain) = if by_brain {
-        (vec![], requests)
-    } else {
-        (requests, vec![])
-    };
+    let (llm, brain) = if by_brain { (vec![], requests) } else { (requests, vec![]) };
     let mut after = TurnState::new(state.messages.clone(), 1, 0);
     json!({
         "messages": messages_to_json(&after.messages),
@@ -144,11 +133,7 @@ pub(super) fn hooks(case: &Case) -> Value {
     let setting = Setting::new(config);
     let hooks = hooks_of(config);
     let first = state_of(config, &case.input, &setting);
-    let steps: Vec<&Value> = case.input["steps"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
+    let steps: Vec<&Value> = case.input["steps"].as_array().into_iter().flatten().collect();
     let default_event = config["hooks"][0]["on"].as_str().unwrap_or("turn_end");
     let mut n_requests = 0;
     let (state, lines) = run_with_replies(

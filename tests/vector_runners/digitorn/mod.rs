@@ -87,13 +87,9 @@ impl Setting {
         let mode = config["tool_injection"].as_str();
         Self {
             index: index.map(tool_index),
-            setup_summary: lines
-                .map(|l| l.as_str().unwrap_or_default().to_owned())
-                .collect(),
+            setup_summary: lines.map(|l| l.as_str().unwrap_or_default().to_owned()).collect(),
             memory: config["memory"].as_str().unwrap_or_default().to_owned(),
-            mode: mode
-                .and_then(ToolInjection::named)
-                .unwrap_or(ToolInjection::Discovery),
+            mode: mode.and_then(ToolInjection::named).unwrap_or(ToolInjection::Discovery),
             has_provider: config["summary_llm"] != "none" || config["summary_brain"] == true,
         }
     }
@@ -134,9 +130,7 @@ fn tool_index(value: &Value) -> ToolIndex {
     ToolIndex {
         categories: items(&value["categories"]).iter().map(category).collect(),
         tools: items(&value["tools"]).iter().map(tool).collect(),
-        specialists: specialists
-            .map(|(id, purpose)| (id.clone(), text(purpose)))
-            .collect(),
+        specialists: specialists.map(|(id, purpose)| (id.clone(), text(purpose))).collect(),
         skills: texts(&value["skills"]),
     }
 }

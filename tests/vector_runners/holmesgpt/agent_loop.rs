@@ -69,18 +69,11 @@ impl AgentLoop<'_> {
         messages: Vec<ChatMessage>,
         environment: &mut dyn Environment,
     ) -> Streamed {
-        let mut run = Streamed {
-            messages,
-            ..Streamed::default()
-        };
+        let mut run = Streamed { messages, ..Streamed::default() };
         let mut guard = RepeatGuard::default();
         while run.n_calls < self.max_steps {
             run.n_calls += 1;
-            let tools = if run.n_calls == self.max_steps {
-                &[]
-            } else {
-                self.summarizer.tools
-            };
+            let tools = if run.n_calls == self.max_steps { &[] } else { self.summarizer.tools };
             if let Err(error) = self.limit(&mut run, &mut guard, tools, environment) {
                 run.error = Some(error);
                 return run;
@@ -116,17 +109,9 @@ impl AgentLoop<'_> {
         tools: &[Value],
         environment: &mut dyn Environment,
     ) -> Result<(), RunError> {
-        let summarizer = Summarizer {
-            tools,
-            ..self.summarizer
-        };
+        let summarizer = Summarizer { tools, ..self.summarizer };
         let (llm, threshold) = (summarizer.llm, self.threshold);
-        run.events.extend(compaction_start_event(
-            llm,
-            threshold,
-            &mut run.messages,
-            tools,
-        ));
+        run.events.extend(compaction_start_event(llm, threshold, &mut run.messages, tools));
         let limited: Limited = run_with_replies(
             |replies| compact_if_necessary(&summarizer, threshold, run.messages.clone(), replies),
             |request| environment.summarize(request),

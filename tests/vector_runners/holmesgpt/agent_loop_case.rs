@@ -46,23 +46,14 @@ impl Environment for Script<'_> {
         self.record("agent", messages, tools);
         let steps = self.case.input["steps"].as_array();
         let step = steps.and_then(|steps| steps.get(self.step).or(steps.last()));
-        let message = step.map_or_else(
-            || ChatMessage::new("assistant", ""),
-            |step| scripted(step, self.step),
-        );
+        let message = step
+            .map_or_else(|| ChatMessage::new("assistant", ""), |step| scripted(step, self.step));
         self.step += 1;
-        Completion {
-            message,
-            usage: RequestStats::of_request(ANSWER.0, ANSWER.1),
-        }
+        Completion { message, usage: RequestStats::of_request(ANSWER.0, ANSWER.1) }
     }
 
     fn summarize(&mut self, request: &SummaryRequest) -> SummaryReply {
-        let tools = if request.with_tools {
-            tools(self.case)
-        } else {
-            &[]
-        };
+        let tools = if request.with_tools { tools(self.case) } else { &[] };
         self.record("summarize", &request.messages, tools);
         scripted_reply(&self.case.input["fake_summary"], request)
     }
@@ -127,17 +118,10 @@ pub(super) fn call_stream(case: &Case) -> Answer {
         refuses_repeats: flag("tool_call_safeguards_enabled"),
         forgets_at_compaction: flag("reset_repeated_tool_call_check_after_compaction"),
     };
-    let mut script = Script {
-        case,
-        llm: &llm,
-        step: 0,
-        requests: Vec::new(),
-        executed: Vec::new(),
-    };
+    let mut script =
+        Script { case, llm: &llm, step: 0, requests: Vec::new(), executed: Vec::new() };
     let run = agent.call_stream(messages_from_json(&case.input["messages"]), &mut script);
-    let error = run
-        .error
-        .map(|error| json!({"type": error.kind, "text": error.text}));
+    let error = run.error.map(|error| json!({"type": error.kind, "text": error.text}));
     let content = run.messages.last().and_then(ChatMessage::text);
     let last = json!({
         "messages": uncounted_json(&run.messages),
@@ -156,9 +140,5 @@ pub(super) fn call_stream(case: &Case) -> Answer {
 
 /// Returns an event with its content, or only its name if it has none.
 fn event_json(event: &Event) -> Value {
-    if event.content.is_some() {
-        event_to_json(event)
-    } else {
-        json!({"event": event.name})
-    }
+    if event.content.is_some() { event_to_json(event) } else { json!({"event": event.name}) }
 }

@@ -22,9 +22,7 @@ pub(super) fn threshold(config: &Value) -> Threshold {
     let is_enabled = config["enable_conversation_history_compaction"].as_bool();
     Threshold {
         is_enabled: is_enabled.unwrap_or(true),
-        pct: config["context_window_compaction_threshold_pct"]
-            .as_i64()
-            .unwrap_or(95),
+        pct: config["context_window_compaction_threshold_pct"].as_i64().unwrap_or(95),
     }
 }
 
@@ -38,13 +36,7 @@ fn summarizer<'a>(case: &'a Case, llm: &'a Llm) -> Summarizer<'a> {
         Version::V038 => V038_INSTRUCTION,
         Version::Legacy => LEGACY_INSTRUCTION,
     };
-    Summarizer {
-        llm,
-        tools: tools(case),
-        instruction,
-        max_tokens: None,
-        price: &price,
-    }
+    Summarizer { llm, tools: tools(case), instruction, max_tokens: None, price: &price }
 }
 
 /// Answers requests with the answers of a case, repeating the last one, and describes the requests.
@@ -52,10 +44,7 @@ fn answering<'a>(
     case: &'a Case,
     requests: &'a mut Vec<Value>,
 ) -> impl FnMut(&SummaryRequest) -> SummaryReply + 'a {
-    let answers = case.input["fake_completions"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let answers = case.input["fake_completions"].as_array().cloned().unwrap_or_default();
     move |request| {
         let mut request = request.clone();
         forget_counts(&mut request.messages);
@@ -69,10 +58,7 @@ pub(super) fn limit(case: &Case) -> Answer {
     let llm = llm(case)?;
     let summarizer = summarizer(case, &llm);
     let threshold = threshold(&case.config);
-    let before = llm.count(
-        &mut messages_from_json(&case.input["messages"]),
-        tools(case),
-    );
+    let before = llm.count(&mut messages_from_json(&case.input["messages"]), tools(case));
     let mut input = messages_from_json(&case.input["messages"]);
     let start = compaction_start_event(&llm, threshold, &mut input, tools(case));
     let mut requests = Vec::new();
@@ -110,14 +96,9 @@ pub(super) fn limit(case: &Case) -> Answer {
     let mut usage = limited.usage.to_json();
     if is(case, Version::V038) {
         // That release has no such field.
-        usage
-            .as_object_mut()
-            .map(|usage| usage.shift_remove("cache_creation_tokens"));
+        usage.as_object_mut().map(|usage| usage.shift_remove("cache_creation_tokens"));
     } else {
-        put(
-            "overflowing_tool_call_ids",
-            texts(&limited.overflowing_call_ids),
-        );
+        put("overflowing_tool_call_ids", texts(&limited.overflowing_call_ids));
     }
     put("compaction_usage", usage);
     Ok(answer)
@@ -126,10 +107,7 @@ pub(super) fn limit(case: &Case) -> Answer {
 pub(super) fn legacy(case: &Case) -> Answer {
     let llm = llm(case)?;
     let summarizer = summarizer(case, &llm);
-    let before = llm.count(
-        &mut messages_from_json(&case.input["messages"]),
-        tools(case),
-    );
+    let before = llm.count(&mut messages_from_json(&case.input["messages"]), tools(case));
     let mut requests = Vec::new();
     let limited = run_with_replies(
         |replies| {

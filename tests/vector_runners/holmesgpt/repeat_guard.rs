@@ -97,11 +97,7 @@ mod tests {
     fn only_overflowing_calls_stay_guarded() {
         let mut guard = RepeatGuard::default();
         for (id, kind) in [("1", "a"), ("2", "b")] {
-            guard.record(&refusal_of_repeat(
-                "get",
-                id,
-                &json!({"n": 1, "kind": kind}),
-            ));
+            guard.record(&refusal_of_repeat("get", id, &json!({"n": 1, "kind": kind})));
         }
         assert!(guard.has_run("get", &json!({"kind": "a", "n": 1.0})));
         assert!(!guard.has_run("list", &json!({"kind": "a", "n": 1})));

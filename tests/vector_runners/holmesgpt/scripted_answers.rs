@@ -14,10 +14,7 @@ const MAX_LISTED_CHARS: usize = 4000;
 /// Returns a scripted answer: a text, an exception, or fields of a message. Calls count only if the request has tools or
 /// instructions; in a request flattened for a summary the text counts.
 pub(super) fn scripted_reply(answer: &Value, request: &SummaryRequest) -> SummaryReply {
-    if let Some(error) = answer
-        .as_str()
-        .and_then(|text| text.strip_prefix("exception: "))
-    {
+    if let Some(error) = answer.as_str().and_then(|text| text.strip_prefix("exception: ")) {
         return SummaryReply::Failed(exception_text(error));
     }
     if answer.is_null() {
@@ -41,9 +38,7 @@ fn text_of(content: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
             let texts = blocks.iter().filter(|b| b["type"] == "text");
-            let texts: Vec<_> = texts
-                .map(|b| b["text"].as_str().unwrap_or_default())
-                .collect();
+            let texts: Vec<_> = texts.map(|b| b["text"].as_str().unwrap_or_default()).collect();
             texts.join("\n")
         }
         _ => String::new(),

@@ -39,10 +39,7 @@ pub(super) fn count(case: &Case) -> Answer {
         let with = usage_to_json(llm.count(&mut messages_from_json(set), tools(case)));
         let mut counted = json!({"without_tools": without, "with_tools": with});
         if case.config["tokenizer"] == "litellm+real" {
-            let single = messages_from_json(set)
-                .iter_mut()
-                .map(|m| llm.count_message(m))
-                .collect();
+            let single = messages_from_json(set).iter_mut().map(|m| llm.count_message(m)).collect();
             counted["per_message_token_count"] = single;
         }
         answer.insert(name.clone(), counted);
@@ -60,33 +57,24 @@ pub(super) fn split(case: &Case) -> Answer {
     let mut message = message_from_json(&case.input["message"]);
     let most = case.config["max_tokens"].as_i64().unwrap_or(0);
     let parts = split_message(&llm, &mut message, most);
-    Ok(Map::from_iter([(
-        "parts".to_owned(),
-        uncounted_json(&parts),
-    )]))
+    Ok(Map::from_iter([("parts".to_owned(), uncounted_json(&parts))]))
 }
 
 pub(super) fn limits(case: &Case) -> Map<String, Value> {
-    let rows = case.input["rows"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            let model = row["model"].as_str().unwrap_or_default();
-            let limits = Limits::of(model, &overrides(row), Reserve::Larger);
-            let pct = row["context_window_compaction_threshold_pct"]
-                .as_i64()
-                .unwrap_or(95);
-            let mut row = row.clone();
-            row["resolved"] = json!({
-                "context_window": limits.window,
-                "max_output_token": limits.max_output,
-                "max_token_count_for_single_tool": limits.tool_cap,
-            });
-            row["compaction_triggers_above_total_tokens"] =
-                json!(limits.threshold(pct) - limits.max_output as f64);
-            row["hard_input_limit_total_tokens"] = json!(limits.window - limits.max_output);
-            row
+    let rows = case.input["rows"].as_array().into_iter().flatten().map(|row| {
+        let model = row["model"].as_str().unwrap_or_default();
+        let limits = Limits::of(model, &overrides(row), Reserve::Larger);
+        let pct = row["context_window_compaction_threshold_pct"].as_i64().unwrap_or(95);
+        let mut row = row.clone();
+        row["resolved"] = json!({
+            "context_window": limits.window,
+            "max_output_token": limits.max_output,
+            "max_token_count_for_single_tool": limits.tool_cap,
         });
+        row["compaction_triggers_above_total_tokens"] =
+            json!(limits.threshold(pct) - limits.max_output as f64);
+        row["hard_input_limit_total_tokens"] = json!(limits.window - limits.max_output);
+        row
+    });
     Map::from_iter([("rows".to_owned(), rows.collect())])
 }

@@ -17,11 +17,7 @@ pub(super) fn spill(case: &Case) -> Answer {
     let mut result = result(&case.input);
     let is_legacy = is(case, Version::Legacy);
     let message = |result: &ToolResult| {
-        if is_legacy {
-            result.to_legacy_message()
-        } else {
-            result.to_message()
-        }
+        if is_legacy { result.to_legacy_message() } else { result.to_message() }
     };
     let before = llm.count_message(&mut message(&result));
     let (returned, files) = if is_legacy {
@@ -39,19 +35,9 @@ pub(super) fn spill(case: &Case) -> Answer {
         ("returned_token_count", returned),
         ("message", uncounted_json(&[now])[0].clone()),
         ("status", json!(result.status.name())),
-        (
-            "data",
-            if is_long {
-                json!("see message.content")
-            } else {
-                data
-            },
-        ),
+        ("data", if is_long { json!("see message.content") } else { data }),
         ("error", json!(result.error)),
-        (
-            "files",
-            files.iter().map(file).collect::<Map<_, _>>().into(),
-        ),
+        ("files", files.iter().map(file).collect::<Map<_, _>>().into()),
         ("tokens_before", json!(before)),
         ("tokens_after", json!(after)),
     ]))
@@ -78,12 +64,7 @@ fn result(input: &Value) -> ToolResult {
         error: input["error"].as_str().map(str::to_owned),
         data: ToolData::from_json(&input["data"]),
         part: None,
-        images: input["images"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(image)
-            .collect(),
+        images: input["images"].as_array().into_iter().flatten().map(image).collect(),
         params: input["params"].clone(),
         url: input["url"].as_str().map(Into::into),
     }

@@ -39,10 +39,7 @@ pub(super) fn single_messages(case: &Case) -> Result<Value, NotCovered> {
 
 /// Go does not write the name of a call without a function, so the counted name is unknown.
 fn lacks_name(call: &Call) -> bool {
-    call.function.is_none()
-        && ["function", "name"]
-            .iter()
-            .all(|key| !call.rest.contains_key(*key))
+    call.function.is_none() && ["function", "name"].iter().all(|key| !call.rest.contains_key(*key))
 }
 
 /// The numbers in the case's name are the numbers of definitions to count.
@@ -51,9 +48,7 @@ pub(super) fn tool_definitions(case: &Case) -> Value {
     let definitions = lists.find_map(|(_, list)| list.as_array());
     let definitions = definitions.map_or(&[][..], Vec::as_slice);
     let name = case.whole["case"].as_str().unwrap_or("");
-    let counts = name
-        .split('_')
-        .filter_map(|word| word.parse::<usize>().ok());
+    let counts = name.split('_').filter_map(|word| word.parse::<usize>().ok());
     let counted = counts.map(|n| {
         let first = &definitions[..n.min(definitions.len())];
         (format!("n{n}"), json!(tool_tokens(first)))
@@ -71,9 +66,7 @@ pub(super) fn boundaries(case: &Case) -> Value {
             (target.to_string(), json!(found))
         })
         .collect();
-    let safe: Vec<isize> = targets
-        .filter(|at| is_safe_boundary(&history, *at))
-        .collect();
+    let safe: Vec<isize> = targets.filter(|at| is_safe_boundary(&history, *at)).collect();
     let starts = turn_starts(&history).into_iter().map(|at| json!(at));
     json!({
         "find_safe_boundary": found,

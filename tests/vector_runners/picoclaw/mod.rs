@@ -54,17 +54,11 @@ fn stored(case: &Case) -> Stored {
 
 fn settings(case: &Case, edition: Edition) -> Settings {
     let number = |key: &str| case.config[key].as_i64().unwrap_or(0);
-    Settings::new(edition, number("context_window"), number("max_tokens")).with_thresholds(
-        number("summarize_message_threshold"),
-        number("summarize_token_percent"),
-    )
+    Settings::new(edition, number("context_window"), number("max_tokens"))
+        .with_thresholds(number("summarize_message_threshold"), number("summarize_token_percent"))
 }
 
 /// Returns a list, or `null` if it is empty, as Go writes it.
 fn or_null(list: &[Value]) -> Value {
-    if list.is_empty() {
-        Value::Null
-    } else {
-        json!(list)
-    }
+    if list.is_empty() { Value::Null } else { json!(list) }
 }

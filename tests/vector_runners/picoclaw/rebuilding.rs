@@ -27,10 +27,7 @@ struct Setup {
 /// Runs both steps: compresses the store and trims the request.
 fn set_up_turn(prompt: &Prompt, stored: &Stored, tool_tokens: u64, settings: &Settings) -> Setup {
     let (budget, compressed) = compact_if_over(prompt, stored, tool_tokens, settings);
-    let events = compressed
-        .iter()
-        .map(|done| done.event(Reason::ProactiveBudget))
-        .collect();
+    let events = compressed.iter().map(|done| done.event(Reason::ProactiveBudget)).collect();
     let stored = compressed.map_or_else(|| stored.clone(), |done| done.stored);
     Setup {
         trimmed: budget::trim_to_fit(prompt, &stored, &[], tool_tokens, settings),
@@ -46,11 +43,7 @@ pub(super) fn proactive_pipeline(case: &Case) -> Value {
     let prompt = prompt(case);
     let setup = set_up_turn(&prompt, &stored(case), tools, &settings);
     let request = setup.trimmed.request(&prompt, &setup.stored, &[]);
-    let events: Vec<Value> = setup
-        .events
-        .iter()
-        .map(|event| Event::to_json(*event))
-        .collect();
+    let events: Vec<Value> = setup.events.iter().map(|event| Event::to_json(*event)).collect();
     let stored_history = setup.stored.history.len();
     json!({
         "events": super::or_null(&events),

@@ -41,9 +41,7 @@ pub(super) fn force_compression(case: &Case, edition: Edition) -> Value {
         answer["provider_view_after_sanitize"] = json!(sent(&after.history, edition).len());
         return answer;
     }
-    let remaining = compressed
-        .as_ref()
-        .map_or(0, |done| done.stored.history.len());
+    let remaining = compressed.as_ref().map_or(0, |done| done.stored.history.len());
     answer["compressed"] = json!(compressed.is_some());
     answer["dropped"] = json!(compressed.as_ref().map_or(0, |done| done.dropped));
     answer["remaining"] = json!(remaining);

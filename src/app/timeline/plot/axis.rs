@@ -28,11 +28,7 @@ impl<'a> CallAxis<'a> {
     }
 
     fn of(unit: Axis, turn_starts: &'a [usize], calls: usize) -> Self {
-        let unit = if turn_starts.is_empty() {
-            Axis::Calls
-        } else {
-            unit
-        };
+        let unit = if turn_starts.is_empty() { Axis::Calls } else { unit };
         let axis = Self {
             unit,
             turn_starts,
@@ -76,10 +72,8 @@ impl<'a> CallAxis<'a> {
         match self.unit {
             Axis::Calls => call as f64,
             Axis::Turns => {
-                let turn = self
-                    .turn_starts
-                    .partition_point(|start| *start <= call)
-                    .saturating_sub(1);
+                let turn =
+                    self.turn_starts.partition_point(|start| *start <= call).saturating_sub(1);
                 let (start, length) = self.turn(turn);
                 turn as f64 + call.saturating_sub(start) as f64 / length
             }

@@ -42,9 +42,8 @@ pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>, call: usize) {
     let bottom = chip.map_or(f32::INFINITY, |chip| chip.top() - CHIP_DISTANCE);
     let top = (plot.top() + 8.0).min(bottom - size.y);
     let pivot = Align2([align, Align::Min]);
-    let frame = Frame::popup(ui.style())
-        .fill(chart.palette.raised)
-        .inner_margin(Margin::symmetric(10, 7));
+    let frame =
+        Frame::popup(ui.style()).fill(chart.palette.raised).inner_margin(Margin::symmetric(10, 7));
     Area::new(id)
         .order(Order::Tooltip)
         .interactable(false)
@@ -85,24 +84,21 @@ fn table(ui: &mut Ui, id: &str, columns: usize, rows: &[Row<'_>], palette: &Pale
         return;
     }
     ui.add_space(2.0);
-    Grid::new(id)
-        .spacing(GAPS)
-        .min_col_width(0.0)
-        .show(ui, |ui| {
-            for line in 0..lines {
-                for row in rows.iter().skip(line).step_by(lines) {
-                    ui.horizontal(|ui| {
-                        ui.spacing_mut().item_spacing.x = 5.0;
-                        mark(ui, row);
-                        ui.label(RichText::new(row.name).small().color(palette.weak));
-                    });
-                    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-                        ui.label(RichText::new(row.value.short()).small().color(row.color));
-                    });
-                }
-                ui.end_row();
+    Grid::new(id).spacing(GAPS).min_col_width(0.0).show(ui, |ui| {
+        for line in 0..lines {
+            for row in rows.iter().skip(line).step_by(lines) {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = 5.0;
+                    mark(ui, row);
+                    ui.label(RichText::new(row.name).small().color(palette.weak));
+                });
+                ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+                    ui.label(RichText::new(row.value.short()).small().color(row.color));
+                });
             }
-        });
+            ui.end_row();
+        }
+    });
 }
 
 /// Draws a square for a kind or a disc for a lane.

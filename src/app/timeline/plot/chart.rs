@@ -52,16 +52,8 @@ impl Areas {
         let left = (outer.left() + AXES[0]).round();
         let right = (outer.right() - HANDLES).round().max(left + 40.0);
         let row = |top: f32, height: f32| Rect::from_x_y_ranges(left..=right, top..=top + height);
-        let flags = if input.recorded_compactions.is_empty() {
-            NO_FLAGS
-        } else {
-            FLAGS
-        };
-        let strip = if input.heat.is_empty() {
-            0.0
-        } else {
-            STRIP_GAP + STRIP
-        };
+        let flags = if input.recorded_compactions.is_empty() { NO_FLAGS } else { FLAGS };
+        let strip = if input.heat.is_empty() { 0.0 } else { STRIP_GAP + STRIP };
         let below = strip + STRIP_GAP + AXES[1] + OVERVIEW_GAPS[0] + OVERVIEW + OVERVIEW_GAPS[1];
         let legend = outer.top().round();
         let top = legend + LEGEND + flags;

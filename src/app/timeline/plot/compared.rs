@@ -15,11 +15,7 @@ const NAME_INDENT: f32 = 6.0;
 
 /// Returns the positions of the other session per position of the open one.
 fn scale(axis: CallAxis<'_>, other: &ComparedCurve<'_>) -> f64 {
-    if other.is_by_share {
-        axis.of_compared(other).end() / axis.end()
-    } else {
-        1.0
-    }
+    if other.is_by_share { axis.of_compared(other).end() / axis.end() } else { 1.0 }
 }
 
 /// Returns the visible part of the curve.
@@ -28,18 +24,9 @@ pub(super) fn curve(input: &TimelineInput<'_>, axis: CallAxis<'_>, columns: &Col
         return Curve::new();
     };
     let scale = scale(axis, other);
-    let columns = Columns {
-        from: columns.from * scale,
-        to: columns.to * scale,
-        ..*columns
-    };
+    let columns = Columns { from: columns.from * scale, to: columns.to * scale, ..*columns };
     let contexts = other.contexts;
-    let points = reduce::curve_of(
-        contexts,
-        |tokens| *tokens,
-        axis.of_compared(other),
-        &columns,
-    );
+    let points = reduce::curve_of(contexts, |tokens| *tokens, axis.of_compared(other), &columns);
     let point = |[x, tokens]: [f64; 2]| [x / scale, tokens];
     points.into_iter().map(point).collect()
 }
@@ -147,10 +134,7 @@ mod tests {
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
         let points = super::curve(&input, axis, &Columns::whole(axis, 100));
-        assert_eq!(
-            (points[0], points[points.len() - 1]),
-            ([0.0, 0.0], [10.0, 20.0])
-        );
+        assert_eq!((points[0], points[points.len() - 1]), ([0.0, 0.0], [10.0, 20.0]));
         assert_eq!(call_at(axis, &curve, 5), Some(10));
     }
 
@@ -161,9 +145,6 @@ mod tests {
         let input = input(&curve);
         let axis = CallAxis::new(&input);
         assert_eq!(axis.end(), 10.0);
-        assert_eq!(
-            [3, 4].map(|call| call_at(axis, &curve, call)),
-            [Some(3), None]
-        );
+        assert_eq!([3, 4].map(|call| call_at(axis, &curve, call)), [Some(3), None]);
     }
 }

@@ -38,8 +38,7 @@ pub(super) fn show(ui: &Ui, id: Id, chart: &Chart<'_>) -> Option<usize> {
     }
     let font = TextStyle::Small.resolve(ui.style());
     let (at, weak) = (strip.right_center() + vec2(8.0, 0.0), chart.palette.weak);
-    ui.painter()
-        .text(at, Align2::LEFT_CENTER, "cumulative", font, weak);
+    ui.painter().text(at, Align2::LEFT_CENTER, "cumulative", font, weak);
     // Larger than the painted strip, so that it is easy to hit.
     let area = strip.expand2(vec2(0.0, 2.0));
     let response = ui.interact(area, id.with("cumulative"), Sense::CLICK);
@@ -65,8 +64,7 @@ fn hottest_near(chart: &Chart<'_>, at: Pos2) -> usize {
     let call = |by: f32| chart.call_at(at + vec2(by, 0.0)).min(heat.len() - 1);
     let last = call(2.0);
     let near = call(-2.0)..=last;
-    near.max_by(|a, b| heat[*a].share.0.total_cmp(&heat[*b].share.0))
-        .unwrap_or(last)
+    near.max_by(|a, b| heat[*a].share.0.total_cmp(&heat[*b].share.0)).unwrap_or(last)
 }
 
 fn hover_text(heat: &[Heat], call: usize) -> String {

@@ -45,11 +45,7 @@ pub(super) fn draw_lines(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     let plot = chart.areas.plot;
     let stroke = Stroke::new(1.0, chart.palette.weak);
     for Flag { x, is_close, .. } in flags(chart, ui) {
-        let bottom = if is_close {
-            plot.top() + STUB
-        } else {
-            plot.bottom()
-        };
+        let bottom = if is_close { plot.top() + STUB } else { plot.bottom() };
         let ends = [pos2(x, plot.top()), pos2(x, bottom)];
         shapes.extend(Shape::dashed_line(&ends, stroke, 2.0, 3.0));
     }
@@ -68,11 +64,7 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<usize> {
         let name = format!("{label}, call {}", call + 1);
         flag.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &name));
         clicked = flag.clicked().then_some(index).or(clicked);
-        let color = if flag.hovered() {
-            palette.accent
-        } else {
-            palette.text
-        };
+        let color = if flag.hovered() { palette.accent } else { palette.text };
         flag.on_hover_cursor(CursorIcon::PointingHand)
             .on_hover_text(format!("{name}: show the compaction and its summary"));
         let tip = pos2(x, row.center().y + 4.0);
@@ -89,10 +81,7 @@ pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<usize> {
             (chart.x(compaction.call), galley)
         })
         .collect();
-    let widths: Vec<_> = labels
-        .iter()
-        .map(|(x, label)| (*x, label.size().x))
-        .collect();
+    let widths: Vec<_> = labels.iter().map(|(x, label)| (*x, label.size().x)).collect();
     let (left, right) = (row.left() - 40.0, chart.areas.handles.right() - 8.0);
     for ((_, label), start) in labels.into_iter().zip(place_labels(&widths, left, right)) {
         if let Some(start) = start {
@@ -140,9 +129,7 @@ pub(super) fn draw_marks(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
             continue;
         }
         let name = name.to_owned();
-        let name = ui
-            .painter()
-            .layout_no_wrap(name, font.clone(), palette.text);
+        let name = ui.painter().layout_no_wrap(name, font.clone(), palette.text);
         let size = name.size() + vec2(10.0, 2.0);
         free = x + size.x + 4.0;
         let left = (x + 3.0).min(plot.right() - size.x);

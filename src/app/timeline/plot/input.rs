@@ -189,46 +189,27 @@ impl TimelineInput<'_> {
     /// Returns window and output reserve at a call.
     pub fn budget(&self, call: usize) -> Budget {
         let window = self.windows.get(call).or(self.windows.last());
-        Budget {
-            window: window.copied().unwrap_or_default(),
-            output_reserve: self.output_reserve,
-        }
+        Budget { window: window.copied().unwrap_or_default(), output_reserve: self.output_reserve }
     }
 
     /// Returns the tokens of the trigger at a call.
     pub fn trigger_tokens(&self, call: usize) -> Option<f64> {
-        self.trigger
-            .map(|share| share.0 * self.budget(call).usable().as_f64())
+        self.trigger.map(|share| share.0 * self.budget(call).usable().as_f64())
     }
 
     /// Returns the tokens of the hover card: of the stacked lane, else of the focused one.
     pub fn tokens_at(&self, call: usize) -> Option<Tokens> {
-        let focused = self
-            .lanes
-            .iter()
-            .find(|lane| lane.focused)
-            .map_or(&[][..], |lane| lane.samples);
-        self.area
-            .get(call)
-            .or(focused.get(call))
-            .map(|sample| sample.tokens)
+        let focused =
+            self.lanes.iter().find(|lane| lane.focused).map_or(&[][..], |lane| lane.samples);
+        self.area.get(call).or(focused.get(call)).map(|sample| sample.tokens)
     }
 
     /// Returns the largest value of all curves.
     pub fn heaviest(&self) -> Tokens {
-        let lanes = self
-            .lanes
-            .iter()
-            .flat_map(|lane| lane.samples)
-            .map(|sample| sample.tokens);
-        let area = self
-            .area
-            .iter()
-            .map(|sample| sample.tokens.max(stacked(sample)));
+        let lanes = self.lanes.iter().flat_map(|lane| lane.samples).map(|sample| sample.tokens);
+        let area = self.area.iter().map(|sample| sample.tokens.max(stacked(sample)));
         let reported = self.recorded_usage.iter().map(|(_, tokens)| *tokens);
-        let compared = self
-            .compared_session
-            .map_or(&[][..], |other| other.contexts);
+        let compared = self.compared_session.map_or(&[][..], |other| other.contexts);
         let compared = compared.iter().copied();
         let all = lanes.chain(area).chain(reported).chain(compared);
         let heaviest = all.max().unwrap_or_default();
@@ -247,9 +228,5 @@ impl TimelineInput<'_> {
 
 /// Returns the height of a sample's stack. For the recorded lane it may differ from the reported usage.
 fn stacked(sample: &Sample) -> Tokens {
-    sample
-        .by_kind
-        .iter()
-        .map(|tokens| Tokens::from(*tokens))
-        .sum()
+    sample.by_kind.iter().map(|tokens| Tokens::from(*tokens)).sum()
 }

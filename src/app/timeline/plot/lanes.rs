@@ -34,10 +34,8 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
     let lanes = chart.input.lanes.iter().zip(&chart.visible.lanes);
     let mut lanes: Vec<_> = lanes.collect();
     lanes.sort_by_key(|(lane, _)| lane.focused);
-    let curves: Vec<Line> = lanes
-        .iter()
-        .map(|(lane, curve)| line(chart, lane, chart.points(curve)))
-        .collect();
+    let curves: Vec<Line> =
+        lanes.iter().map(|(lane, curve)| line(chart, lane, chart.points(curve))).collect();
     for (nth, line) in curves.iter().enumerate() {
         let stroke = Stroke::new(line.width, line.color);
         shapes.push(Shape::line(line.solid.clone(), stroke));
@@ -71,13 +69,7 @@ fn line(chart: &Chart<'_>, lane: &LaneLine<'_>, points: Vec<Pos2>) -> Line {
         Some(call) => dashes::split_at(&points, chart.x(call)),
         None => (points.clone(), Vec::new()),
     };
-    Line {
-        color: color(lane),
-        width: if lane.focused { 2.5 } else { 1.5 },
-        points,
-        solid,
-        dashed,
-    }
+    Line { color: color(lane), width: if lane.focused { 2.5 } else { 1.5 }, points, solid, dashed }
 }
 
 /// Returns the dash pattern of a line. The dashes of coinciding lines alternate with a gap.
@@ -88,20 +80,12 @@ fn dash_pattern(nth: usize, lines: &[Line]) -> DashPattern {
     };
     let below = lines[..nth].iter().filter(coincides).count();
     let above = lines[nth + 1..].iter().filter(coincides).count();
-    DashPattern {
-        length: DASH,
-        nth: below,
-        of: below + above + 2,
-    }
+    DashPattern { length: DASH, nth: below, of: below + above + 2 }
 }
 
 /// Returns a lane's color, dimmed while it is stale.
 fn color(lane: &LaneLine<'_>) -> Color32 {
-    if lane.dim {
-        lane.color.gamma_multiply(0.35)
-    } else {
-        lane.color
-    }
+    if lane.dim { lane.color.gamma_multiply(0.35) } else { lane.color }
 }
 
 /// Draws the events of the lanes: compactions as dots on the line, events without effect as strokes below it, an end of
@@ -137,12 +121,7 @@ fn draw_events_of(
         let square = Rect::from_center_size(at.clamp(plot.min, plot.max), MARK);
         shapes.push(Shape::rect_filled(square, 1.0, chart.palette.bad));
         let outline = Stroke::new(1.5, background);
-        shapes.push(Shape::rect_stroke(
-            square,
-            1.0,
-            outline,
-            StrokeKind::Outside,
-        ));
+        shapes.push(Shape::rect_stroke(square, 1.0, outline, StrokeKind::Outside));
     }
 }
 
@@ -161,20 +140,12 @@ fn marks(chart: &Chart<'_>, lane: &LaneLine<'_>, calls: &[usize], gap: f32) -> V
 }
 
 fn ring(center: Pos2, fill: Color32, stroke: Stroke) -> Shape {
-    Shape::Circle(CircleShape {
-        center,
-        radius: 3.0,
-        fill,
-        stroke,
-    })
+    Shape::Circle(CircleShape { center, radius: 3.0, fill, stroke })
 }
 
 fn cross(at: Pos2, palette: &Palette) -> impl Iterator<Item = Shape> {
     let arm = MARK.x / 2.0;
-    let strokes = [
-        Stroke::new(4.0, palette.background),
-        Stroke::new(2.0, palette.bad),
-    ];
+    let strokes = [Stroke::new(4.0, palette.background), Stroke::new(2.0, palette.bad)];
     strokes.into_iter().flat_map(move |stroke| {
         [vec2(arm, arm), vec2(arm, -arm)]
             .map(|arm| Shape::line_segment([at - arm, at + arm], stroke))
@@ -197,10 +168,7 @@ pub(super) fn draw_reference(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>
     shapes.extend(Shape::dotted_line(&points, color, 4.0, 1.0));
     let end = points.iter().rev().find(|at| plot.x_range().contains(at.x));
     let end = end.copied();
-    shapes.push(Shape::line(
-        points,
-        Stroke::new(1.0, color.gamma_multiply(0.45)),
-    ));
+    shapes.push(Shape::line(points, Stroke::new(1.0, color.gamma_multiply(0.45))));
     let Some(end) = end else {
         return;
     };

@@ -40,11 +40,7 @@ pub(super) fn show(ui: &mut Ui, chart: &Chart<'_>) {
     let mut inner = ui.new_child(UiBuilder::new().max_rect(with_axis));
     let is_large = chart.top() >= 2000.0;
     let axis = axes::axis(ui, AxisHints::new_y(), move |tokens| {
-        if is_large {
-            thousands(tokens)
-        } else {
-            grouped(tokens)
-        }
+        if is_large { thousands(tokens) } else { grouped(tokens) }
     });
     axes::plain_plot(ui, "plot")
         .width(with_axis.width())
@@ -131,11 +127,6 @@ fn draw_zoom_box(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
         let accent = chart.palette.accent;
         shapes.push(Shape::rect_filled(part, 0.0, accent.gamma_multiply(0.16)));
         let stroke = (1.0, accent.gamma_multiply(0.6));
-        shapes.push(Shape::rect_stroke(
-            part,
-            0.0,
-            stroke,
-            egui::StrokeKind::Inside,
-        ));
+        shapes.push(Shape::rect_stroke(part, 0.0, stroke, egui::StrokeKind::Inside));
     }
 }

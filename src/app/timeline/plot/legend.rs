@@ -53,10 +53,8 @@ impl Entry {
 pub(super) fn show(ui: &Ui, chart: &Chart<'_>) -> Option<Kind> {
     let row = chart.areas.legend;
     let entries = entries(chart);
-    let widths: Vec<f32> = entries
-        .iter()
-        .map(|entry| entry.mark_width() + width(ui, entry.name(chart)))
-        .collect();
+    let widths: Vec<f32> =
+        entries.iter().map(|entry| entry.mark_width() + width(ui, entry.name(chart))).collect();
     let needed = |n: usize| widths[..n].iter().sum::<f32>() + GAP[0] * n as f32;
     // A narrow legend starts left of the plot.
     let left = (row.right() - needed(entries.len())).clamp(row.left() - LEFT_OVERHANG, row.left());
@@ -114,11 +112,8 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<K
             let swatch = Rect::from_center_size(pos2(x + 4.5, middle), vec2(9.0, 9.0));
             let fill = chart.palette.kind(kind).gamma_multiply(strength);
             ui.painter().rect_filled(swatch, 2.0, fill);
-            color = if button.hovered() {
-                chart.palette.text
-            } else {
-                color.gamma_multiply(strength)
-            };
+            color =
+                if button.hovered() { chart.palette.text } else { color.gamma_multiply(strength) };
         }
         Entry::Reported => {
             let at = pos2(x + 4.5, middle);
@@ -128,8 +123,7 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<K
             let ends = [pos2(x, middle), pos2(x + 17.0, middle)];
             let [dash, space] = COUNT_DASH;
             let stroke = Stroke::new(1.25, lane);
-            ui.painter()
-                .extend(Shape::dashed_line(&ends, stroke, dash, space));
+            ui.painter().extend(Shape::dashed_line(&ends, stroke, dash, space));
         }
         Entry::Compared => {
             let session = chart.input.compared_session.map(|other| other.color);
@@ -144,8 +138,7 @@ fn show_entry(ui: &Ui, chart: &Chart<'_>, entry: Entry, place: Rect) -> Option<K
 
 fn text(ui: &Ui, place: Rect, text: &str, color: Color32) {
     let font = TextStyle::Small.resolve(ui.style());
-    ui.painter()
-        .text(place.left_center(), Align2::LEFT_CENTER, text, font, color);
+    ui.painter().text(place.left_center(), Align2::LEFT_CENTER, text, font, color);
 }
 
 /// Adds the button of a kind.
@@ -172,8 +165,5 @@ fn button(ui: &Ui, chart: &Chart<'_>, kind: Kind, place: Rect) -> Response {
 
 fn width(ui: &Ui, text: &str) -> f32 {
     let font = TextStyle::Small.resolve(ui.style());
-    ui.painter()
-        .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER)
-        .size()
-        .x
+    ui.painter().layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER).size().x
 }

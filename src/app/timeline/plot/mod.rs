@@ -60,17 +60,8 @@ pub fn timeline(ui: &mut Ui, input: &TimelineInput<'_>) -> TimelineResponse {
     let mut state: TimelineState = ui.data_mut(|data| data.get_temp(id)).unwrap_or_default();
     let areas = Areas::new(outer, input);
     let plot = ui.interact(areas.plot, id.with("plot"), Sense::click_and_drag());
-    let frame = FrameInput {
-        id,
-        input,
-        areas,
-        axis: CallAxis::new(input),
-        plot: &plot,
-    };
-    let mut out = TimelineResponse {
-        corner: Some(areas.corner),
-        ..TimelineResponse::default()
-    };
+    let frame = FrameInput { id, input, areas, axis: CallAxis::new(input), plot: &plot };
+    let mut out = TimelineResponse { corner: Some(areas.corner), ..TimelineResponse::default() };
     let mut chart = chart(ui, frame, &mut state, &mut out);
     out.hovered = chart.hovered;
     click(ui, &plot, &chart, &mut out);
@@ -123,13 +114,7 @@ fn chart<'a>(
     state: &mut TimelineState,
     out: &mut TimelineResponse,
 ) -> Chart<'a> {
-    let FrameInput {
-        input,
-        areas,
-        axis,
-        plot,
-        ..
-    } = frame;
+    let FrameInput { input, areas, axis, plot, .. } = frame;
     let data = state::fingerprint(input);
     let width = areas.plot.width() * ui.ctx().pixels_per_point();
     let count = width.round().max(1.0) as usize;
@@ -174,13 +159,7 @@ fn navigate(
     state: &mut TimelineState,
     out: &mut TimelineResponse,
 ) -> View {
-    let FrameInput {
-        id,
-        input,
-        areas,
-        axis,
-        plot,
-    } = frame;
+    let FrameInput { id, input, areas, axis, plot } = frame;
     let end = axis.end();
     if let Some(view) = kept_zoom::take_requested(ui.ctx(), end) {
         state.selected = input.selected;
@@ -268,6 +247,5 @@ fn describe(ui: &Ui, plot: &Response, chart: &Chart<'_>, clicked: Option<usize>)
     plot.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), "timeline"));
     let call = clicked.or(chart.input.selected);
     let value = call.map_or_else(String::new, |call| card::title(chart, call));
-    ui.ctx()
-        .accesskit_node_builder(plot.id, |node| node.set_value(value));
+    ui.ctx().accesskit_node_builder(plot.id, |node| node.set_value(value));
 }

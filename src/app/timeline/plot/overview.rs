@@ -55,9 +55,7 @@ pub(super) fn interact(
     }
     let pointer = response.interact_pointer_pos()?;
     if response.drag_started() {
-        let origin = ui
-            .input(|input| input.pointer.press_origin())
-            .unwrap_or(pointer);
+        let origin = ui.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
         state.grip = Some(grip(origin.x));
         state.grip_from = value(origin.x);
     }
@@ -102,20 +100,13 @@ pub(super) fn paint(ui: &Ui, chart: &Chart<'_>) {
     // The parts above the trigger and above the usable window, in the colors of their lines.
     let layers = [
         (strip.bottom(), base),
-        (
-            height(trigger as f32),
-            base.lerp_to_gamma(palette.warn, 0.5),
-        ),
+        (height(trigger as f32), base.lerp_to_gamma(palette.warn, 0.5)),
         (height(usable as f32), base.lerp_to_gamma(palette.bad, 0.6)),
     ];
     for (floor, color) in layers.into_iter().filter(|(floor, _)| *floor > strip.top()) {
         let mut mesh = Mesh::default();
         let ends = outline.iter().flatten();
-        stack::add_band(
-            &mut mesh,
-            ends.map(|at| (at.x, at.y.min(floor), floor)),
-            color,
-        );
+        stack::add_band(&mut mesh, ends.map(|at| (at.x, at.y.min(floor), floor)), color);
         painter.add(mesh);
     }
     marks(&painter, chart, strip, &place);

@@ -49,11 +49,7 @@ pub(super) fn draw(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
         return;
     };
     let (plot, accent) = (chart.areas.plot, chart.palette.accent);
-    shapes.push(Shape::rect_filled(
-        part.intersect(plot),
-        0.0,
-        accent.gamma_multiply(0.13),
-    ));
+    shapes.push(Shape::rect_filled(part.intersect(plot), 0.0, accent.gamma_multiply(0.13)));
     for x in [part.left(), part.right()] {
         if plot.x_range().contains(x) {
             let x = ui.painter().round_to_pixel_center(x);

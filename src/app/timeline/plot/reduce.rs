@@ -30,12 +30,7 @@ pub(super) struct Columns {
 impl Columns {
     /// Returns the columns of the whole axis.
     pub(super) fn whole(axis: CallAxis<'_>, count: usize) -> Self {
-        Self {
-            from: 0.0,
-            to: axis.end(),
-            count,
-            tolerance: 0.0,
-        }
+        Self { from: 0.0, to: axis.end(), count, tolerance: 0.0 }
     }
 
     /// Returns the column of a position.
@@ -70,10 +65,7 @@ pub(super) fn curve_of<T>(
     columns: &Columns,
 ) -> Curve {
     let mut out = Curve::new();
-    let mut column = Column {
-        tolerance: columns.tolerance,
-        ..Column::default()
-    };
+    let mut column = Column { tolerance: columns.tolerance, ..Column::default() };
     let mut before = 0.0;
     for (call, sample) in in_view(samples, axis, columns) {
         let point = [axis.x(call), of(sample).as_f64()];
@@ -149,10 +141,7 @@ fn in_view<'s, T>(
 ) -> impl Iterator<Item = (usize, &'s T)> {
     let range = columns.calls(axis, samples.len());
     let first = range.start;
-    samples[range]
-        .iter()
-        .enumerate()
-        .map(move |(i, sample)| (first + i, sample))
+    samples[range].iter().enumerate().map(move |(i, sample)| (first + i, sample))
 }
 
 /// Minimum and maximum of a column so far, and their order.
@@ -230,13 +219,7 @@ pub(super) fn bars(samples: &[Sample], axis: CallAxis<'_>, columns: &Columns) ->
             }
             _ => {
                 out.extend(column.map(|done| done.bar(columns)));
-                column = Some(Heaviest {
-                    column: at,
-                    samples: 1,
-                    weight,
-                    x,
-                    sample,
-                });
+                column = Some(Heaviest { column: at, samples: 1, weight, x, sample });
             }
         }
     }
@@ -253,11 +236,7 @@ fn with_vertical_drops(bars: Vec<Bar>) -> Vec<Bar> {
     for bar in bars {
         let before = out.last().copied();
         if let Some(before) = before.filter(|b| b.total() > bar.total() && b.to < bar.from) {
-            out.push(Bar {
-                from: bar.from,
-                to: bar.from,
-                ..before
-            });
+            out.push(Bar { from: bar.from, to: bar.from, ..before });
         }
         out.push(bar);
     }
@@ -282,16 +261,8 @@ impl Heaviest<'_> {
             sum
         });
         match self.samples {
-            1 => Bar {
-                from: self.x,
-                to: self.x,
-                tops,
-            },
-            _ => Bar {
-                from: columns.start(self.column),
-                to: columns.start(self.column + 1),
-                tops,
-            },
+            1 => Bar { from: self.x, to: self.x, tops },
+            _ => Bar { from: columns.start(self.column), to: columns.start(self.column + 1), tops },
         }
     }
 }

@@ -14,10 +14,8 @@ const MIN_TICK_GAP: f32 = 3.0;
 pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
     let bars = &chart.visible.bars;
     let is_dense = bars.iter().any(|bar| bar.from < bar.to) && bars.len() > 1;
-    let sides: Vec<[f32; 2]> = bars
-        .iter()
-        .map(|bar| [chart.at(bar.from), chart.at(bar.to)])
-        .collect();
+    let sides: Vec<[f32; 2]> =
+        bars.iter().map(|bar| [chart.at(bar.from), chart.at(bar.to)]).collect();
     let mut below = vec![chart.y(0.0); bars.len()];
     let mut mesh = Mesh::default();
     let mut edges = Vec::new();
@@ -32,11 +30,7 @@ pub(super) fn draw(chart: &Chart<'_>, _ui: &Ui, shapes: &mut Vec<Shape>) {
             .iter()
             .map(|bar| chart.y(f64::from(bar.tops[kind.index()] - under(bar))))
             .collect();
-        if top
-            .iter()
-            .zip(&below)
-            .all(|(top, below)| below - top < 0.01)
-        {
+        if top.iter().zip(&below).all(|(top, below)| below - top < 0.01) {
             continue;
         }
         let color = chart.palette.kind_area(kind);
@@ -83,11 +77,8 @@ pub(super) fn draw_turns(chart: &Chart<'_>, ui: &Ui, shapes: &mut Vec<Shape>) {
     if gap < MIN_TICK_GAP {
         return;
     }
-    let (top, strength) = if gap > MIN_LINE_GAP {
-        (plot.top(), 0.07)
-    } else {
-        (plot.bottom() - 5.0, 0.35)
-    };
+    let (top, strength) =
+        if gap > MIN_LINE_GAP { (plot.top(), 0.07) } else { (plot.bottom() - 5.0, 0.35) };
     let stroke = Stroke::new(1.0, chart.palette.text.gamma_multiply(strength));
     for start in &starts[visible] {
         let x = ui.painter().round_to_pixel_center(chart.x(*start));

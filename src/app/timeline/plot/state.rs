@@ -189,13 +189,7 @@ impl WholeSession {
         Self {
             bars: reduce::bars(samples, axis, &Columns::whole(axis, n_columns)),
             heaviest: input.heaviest(),
-            window: input
-                .windows
-                .iter()
-                .copied()
-                .chain(compared_window)
-                .max()
-                .unwrap_or_default(),
+            window: input.windows.iter().copied().chain(compared_window).max().unwrap_or_default(),
             kinds: Kind::ALL.into_iter().filter(occurs).collect(),
             lowest: lowest_label(input),
             overflows: lanes().map(reduce::overflow_runs).collect(),
@@ -205,11 +199,7 @@ impl WholeSession {
     /// Returns the top of the vertical axis: above the window if the curves come near it, else above the curves.
     pub(super) fn top(&self) -> f64 {
         let (heaviest, window) = (self.heaviest.as_f64().max(100.0), self.window.as_f64());
-        if window <= heaviest * 5.0 {
-            heaviest.max(window) * 1.12
-        } else {
-            heaviest * 1.6
-        }
+        if window <= heaviest * 5.0 { heaviest.max(window) * 1.12 } else { heaviest * 1.6 }
     }
 }
 

@@ -16,11 +16,7 @@ use crate::units::{Share, Tokens};
 use egui::Pos2;
 
 fn pattern(nth: usize, of: usize) -> DashPattern {
-    DashPattern {
-        length: 5.0,
-        nth,
-        of,
-    }
+    DashPattern { length: 5.0, nth, of }
 }
 
 fn samples(n: usize, tokens: impl Fn(usize) -> u32) -> Vec<Sample> {
@@ -87,28 +83,12 @@ fn a_peak_of_one_call_in_a_hundred_thousand_is_drawn() {
     let axis = CallAxis::new(&input);
     let columns = Columns::whole(CallAxis::new(&input), 1400);
     let curve = reduce::curve(&area, axis, &columns);
-    assert!(
-        curve.len() <= 2 * 1400,
-        "{} points for 1400 columns",
-        curve.len()
-    );
-    assert_eq!(
-        curve
-            .iter()
-            .filter(|[_, tokens]| *tokens == 190_000.0)
-            .count(),
-        1
-    );
+    assert!(curve.len() <= 2 * 1400, "{} points for 1400 columns", curve.len());
+    assert_eq!(curve.iter().filter(|[_, tokens]| *tokens == 190_000.0).count(), 1);
     let bars = reduce::bars(&area, axis, &columns);
-    let peak = bars
-        .iter()
-        .find(|bar| bar.tops.last() == Some(&190_000.0))
-        .expect("the peak's bar");
+    let peak = bars.iter().find(|bar| bar.tops.last() == Some(&190_000.0)).expect("the peak's bar");
     let pixel = columns.to / 1400.0;
-    assert!(
-        (peak.to - peak.from - pixel).abs() < 1e-6,
-        "a whole pixel wide"
-    );
+    assert!((peak.to - peak.from - pixel).abs() < 1e-6, "a whole pixel wide");
     assert!((peak.from..peak.to).contains(&54_321.0));
 }
 
@@ -116,11 +96,8 @@ fn a_peak_of_one_call_in_a_hundred_thousand_is_drawn() {
 fn a_low_of_one_call_in_a_hundred_thousand_is_drawn() {
     let area = samples(100_000, |call| if call == 777 { 5 } else { 40_000 });
     let input = input(&area, &[], Axis::Calls);
-    let curve = reduce::curve(
-        &area,
-        CallAxis::new(&input),
-        &Columns::whole(CallAxis::new(&input), 900),
-    );
+    let curve =
+        reduce::curve(&area, CallAxis::new(&input), &Columns::whole(CallAxis::new(&input), 900));
     assert!(curve.contains(&[777.0, 5.0]));
 }
 
@@ -130,28 +107,18 @@ fn few_samples_are_not_reduced() {
     let input = input(&area, &[], Axis::Calls);
     let columns = Columns::whole(CallAxis::new(&input), 1000);
     let curve = reduce::curve(&area, CallAxis::new(&input), &columns);
-    let exact: Vec<_> = (0..50)
-        .map(f64::from)
-        .map(|call| [call, call * 10.0])
-        .collect();
+    let exact: Vec<_> = (0..50).map(f64::from).map(|call| [call, call * 10.0]).collect();
     assert_eq!(curve, exact);
     assert!(
-        reduce::bars(&area, CallAxis::new(&input), &columns)
-            .iter()
-            .all(|bar| bar.from == bar.to)
+        reduce::bars(&area, CallAxis::new(&input), &columns).iter().all(|bar| bar.from == bar.to)
     );
 }
 
 #[test]
 fn a_compaction_is_a_vertical_drop_at_its_call() {
-    let area = samples(40, |call| {
-        1000 + call as u32 - if call < 20 { 0 } else { 800 }
-    });
+    let area = samples(40, |call| 1000 + call as u32 - if call < 20 { 0 } else { 800 });
     let input = input(&area, &[], Axis::Calls);
-    let (axis, columns) = (
-        CallAxis::new(&input),
-        Columns::whole(CallAxis::new(&input), 1000),
-    );
+    let (axis, columns) = (CallAxis::new(&input), Columns::whole(CallAxis::new(&input), 1000));
     let curve = reduce::curve(&area, axis, &columns);
     let at: Vec<_> = curve.iter().filter(|[x, _]| *x == 20.0).collect();
     assert_eq!(at, [&[20.0, 1019.0], &[20.0, 220.0]]);
@@ -181,10 +148,7 @@ fn turns_have_equal_widths() {
     let input = input(&area, &starts, Axis::Turns);
     let axis = CallAxis::new(&input);
     assert_eq!(axis.end(), 2.5);
-    assert_eq!(
-        [0, 1, 2, 6, 10].map(|call| axis.x(call)),
-        [0.0, 0.5, 1.0, 1.5, 2.0]
-    );
+    assert_eq!([0, 1, 2, 6, 10].map(|call| axis.x(call)), [0.0, 0.5, 1.0, 1.5, 2.0]);
     for call in 0..12 {
         assert_eq!(axis.nearest(axis.x(call)), call);
     }
@@ -211,10 +175,7 @@ fn a_window_far_above_the_curves_does_not_determine_the_top() {
     let top = |tokens, window| {
         let area = samples(2, |_| tokens);
         let windows = [Tokens(window)];
-        let input = TimelineInput {
-            windows: &windows,
-            ..input(&area, &[], Axis::Calls)
-        };
+        let input = TimelineInput { windows: &windows, ..input(&area, &[], Axis::Calls) };
         let mut state = TimelineState::default();
         state.session(&input, fingerprint(&input), 100).top()
     };
@@ -231,23 +192,14 @@ fn zooming_keeps_the_position_under_the_pointer_and_stays_within_the_session() {
     let near = view.zoomed(150.0, 2.0, axis);
     assert_eq!((near.from, near.to), (125.0, 225.0));
     assert_eq!(view.zoomed(150.0, 1e-9, axis), View::whole(1000.0));
-    assert_eq!(
-        view.moved(-500.0, 1000.0),
-        View::whole(1000.0).showing(0.0, 200.0, 1000.0)
-    );
+    assert_eq!(view.moved(-500.0, 1000.0), View::whole(1000.0).showing(0.0, 200.0, 1000.0));
     assert_eq!(view.including(200.0, 1000.0), view);
-    assert_eq!(
-        view.including(500.0, 1000.0),
-        View::whole(1000.0).showing(320.0, 520.0, 1000.0)
-    );
+    assert_eq!(view.including(500.0, 1000.0), View::whole(1000.0).showing(320.0, 520.0, 1000.0));
 }
 
 #[test]
 fn a_view_stays_within_both_axes() {
-    let view = |tokens| View {
-        tokens: Some(tokens),
-        ..View::whole(1000.0)
-    };
+    let view = |tokens| View { tokens: Some(tokens), ..View::whole(1000.0) };
     let within = |tokens| view(tokens).within(1000.0, 100.0);
     assert_eq!(within([90.0, 120.0]), view([70.0, 100.0]));
     assert_eq!(within([-10.0, 20.0]), view([0.0, 30.0]));
@@ -256,9 +208,8 @@ fn a_view_stays_within_both_axes() {
 
 #[test]
 fn a_line_is_split_without_a_gap() {
-    let line: Vec<Pos2> = [(0.0, 0.0), (10.0, 10.0), (20.0, 10.0)]
-        .map(|(x, y)| Pos2::new(x, y))
-        .to_vec();
+    let line: Vec<Pos2> =
+        [(0.0, 0.0), (10.0, 10.0), (20.0, 10.0)].map(|(x, y)| Pos2::new(x, y)).to_vec();
     let (solid, dashed) = dashes::split_at(&line, 5.0);
     assert_eq!(solid.last(), Some(&Pos2::new(5.0, 5.0)));
     assert_eq!(dashed.first(), solid.last());
@@ -271,29 +222,20 @@ fn a_line_is_split_without_a_gap() {
 
 #[test]
 fn dashes_of_coinciding_lines_alternate() {
-    let line: Vec<Pos2> = [(0.0, 3.0), (60.0, 3.0)]
-        .map(|(x, y)| Pos2::new(x, y))
-        .to_vec();
+    let line: Vec<Pos2> = [(0.0, 3.0), (60.0, 3.0)].map(|(x, y)| Pos2::new(x, y)).to_vec();
     let covered = |nth| {
         let dashes = dashes::dashes(&line, pattern(nth, 3));
-        let ends = dashes
-            .iter()
-            .map(|dash| (dash[0].x, dash[dash.len() - 1].x));
+        let ends = dashes.iter().map(|dash| (dash[0].x, dash[dash.len() - 1].x));
         ends.collect::<Vec<_>>()
     };
-    assert_eq!(
-        covered(0),
-        [(0.0, 5.0), (15.0, 20.0), (30.0, 35.0), (45.0, 50.0)]
-    );
+    assert_eq!(covered(0), [(0.0, 5.0), (15.0, 20.0), (30.0, 35.0), (45.0, 50.0)]);
     assert_eq!(covered(1)[0], (5.0, 10.0));
     assert!(covered(2).iter().all(|(from, _)| from % 15.0 == 10.0));
 }
 
 #[test]
 fn a_vertical_drop_is_not_dashed() {
-    let line: Vec<Pos2> = [(7.0, 90.0), (7.0, 10.0)]
-        .map(|(x, y)| Pos2::new(x, y))
-        .to_vec();
+    let line: Vec<Pos2> = [(7.0, 90.0), (7.0, 10.0)].map(|(x, y)| Pos2::new(x, y)).to_vec();
     let dashes = dashes::dashes(&line, pattern(0, 2));
     assert_eq!(dashes, [line]);
 }
@@ -305,17 +247,11 @@ fn unrecorded_content_is_not_labelled_system() {
         sample.by_kind[Kind::System.index()] = 40;
     }
     let named = |unrecorded: &dyn Fn(usize) -> Tokens| {
-        lowest_label(&TimelineInput {
-            unrecorded,
-            ..input(&all, &[0], Axis::Calls)
-        })
+        lowest_label(&TimelineInput { unrecorded, ..input(&all, &[0], Axis::Calls) })
     };
     assert_eq!(named(&|_| Tokens::ZERO), "system");
     assert_eq!(named(&|_| Tokens(40)), "not recorded");
-    assert_eq!(
-        named(&|call| Tokens(40 - call as u64)),
-        "system + not recorded"
-    );
+    assert_eq!(named(&|call| Tokens(40 - call as u64)), "system + not recorded");
 }
 
 #[test]

@@ -129,11 +129,7 @@ fn positions(chart: &Chart<'_>) -> impl Iterator<Item = (Threshold, Position)> {
     let heights: Vec<f32> = thresholds.iter().map(height).collect();
     let mut centers = heights.clone();
     // The strip's name is below the plot, if there is a strip.
-    let below = if chart.input.heat.is_empty() {
-        HANDLE / 2.0
-    } else {
-        -HANDLE / 2.0
-    };
+    let below = if chart.input.heat.is_empty() { HANDLE / 2.0 } else { -HANDLE / 2.0 };
     // The legend and the choice of the axis are above the plot.
     let above = chart.areas.legend.bottom() + 2.0 + HANDLE / 2.0;
     let (top, bottom) = (above.max(plot.top() - HANDLE), plot.bottom() + below);
@@ -194,16 +190,9 @@ fn drag(
     if response.drag_started() {
         hold_scale(threshold, pointer.y, chart, state);
     } else if response.dragged() {
-        let tokens = chart
-            .transform
-            .value_from_position(pointer - vec2(0.0, state.grab))
-            .y;
+        let tokens = chart.transform.value_from_position(pointer - vec2(0.0, state.grab)).y;
         let usable = chart.input.budget(chart.last).usable().as_f64().max(1.0);
-        let value = if threshold.kind == ThresholdKind::Trigger {
-            tokens / usable
-        } else {
-            tokens
-        };
+        let value = if threshold.kind == ThresholdKind::Trigger { tokens / usable } else { tokens };
         set(threshold.kind, value, chart, out);
     }
 }
@@ -211,10 +200,7 @@ fn drag(
 /// Keeps the vertical scale during a drag. The scale includes the threshold, so that its new position is visible.
 fn hold_scale(threshold: &Threshold, pointer: f32, chart: &Chart<'_>, state: &mut TimelineState) {
     let includes = |[bottom, top]: &[f64; 2]| (*bottom..=*top).contains(&threshold.tokens);
-    let view = View {
-        tokens: chart.view.tokens.filter(includes),
-        ..chart.view
-    };
+    let view = View { tokens: chart.view.tokens.filter(includes), ..chart.view };
     let top = chart.session.top().max(threshold.tokens * 1.12);
     let held = chart::transform(chart.areas.plot, view, top);
     state.grab = pointer - held.position_from_point_y(threshold.tokens);
@@ -230,11 +216,9 @@ fn value_from_keyboard(
     chart: &Chart<'_>,
 ) -> Option<f64> {
     let (value, range, step): (f64, RangeInclusive<f64>, f64) = match threshold.kind {
-        ThresholdKind::Trigger => (
-            chart.input.trigger.map_or(0.0, |share| share.0),
-            0.02..=1.0,
-            0.01,
-        ),
+        ThresholdKind::Trigger => {
+            (chart.input.trigger.map_or(0.0, |share| share.0), 0.02..=1.0, 0.01)
+        }
         ThresholdKind::Usable => (
             threshold.tokens,
             GRAIN..=chart.input.budget(chart.last).window.as_f64().max(GRAIN),
@@ -271,11 +255,7 @@ fn paint_handle(ui: &Ui, threshold: &Threshold, position: Position, chart: &Char
     let galley = painter.layout_no_wrap(threshold.name.to_owned(), font, palette.on_fill);
     let width = galley.size().x + 10.0;
     let left = handle.center().x - width / 2.0;
-    painter.galley(
-        pos2(left, handle.center().y - galley.size().y / 2.0),
-        galley,
-        palette.on_fill,
-    );
+    painter.galley(pos2(left, handle.center().y - galley.size().y / 2.0), galley, palette.on_fill);
     let grip = pos2(left + width - 3.0, handle.center().y);
     arrows(ui, grip, palette.on_fill, !is_above);
 }
@@ -317,17 +297,12 @@ fn paint_value(ui: &Ui, threshold: &Threshold, height: f32, chart: &Chart<'_>) {
     let galley = ui.painter().layout_no_wrap(text, font, chart.palette.text);
     let padding = vec2(8.0, 4.0);
     let size = galley.size() + 2.0 * padding;
-    let center = pos2(
-        chart.areas.plot.right() - size.x / 2.0 - 8.0,
-        height - size.y / 2.0 - 5.0,
-    );
+    let center = pos2(chart.areas.plot.right() - size.x / 2.0 - 8.0, height - size.y / 2.0 - 5.0);
     let rect = Rect::from_center_size(center, size);
     let rect = rect.translate(Vec2::Y * (chart.areas.flags.top() - rect.top()).max(0.0));
     let stroke = Stroke::new(1.0, threshold.color);
-    ui.painter()
-        .rect(rect, 4.0, chart.palette.raised, stroke, StrokeKind::Inside);
-    ui.painter()
-        .galley(rect.min + padding, galley, chart.palette.text);
+    ui.painter().rect(rect, 4.0, chart.palette.raised, stroke, StrokeKind::Inside);
+    ui.painter().galley(rect.min + padding, galley, chart.palette.text);
 }
 
 /// Moves overlapping items of equal height apart as little as possible, within the bounds and in order.

@@ -24,11 +24,7 @@ pub(super) struct View {
 impl View {
     /// Returns the view of the whole session.
     pub(super) fn whole(end: f64) -> Self {
-        Self {
-            from: 0.0,
-            to: end,
-            tokens: None,
-        }
+        Self { from: 0.0, to: end, tokens: None }
     }
 
     fn span(self) -> f64 {
@@ -51,11 +47,7 @@ impl View {
     pub(super) fn showing(self, from: f64, to: f64, end: f64) -> Self {
         let span = (to - from).min(end);
         let from = from.clamp(0.0, (end - span).max(0.0));
-        Self {
-            from,
-            to: from + span,
-            ..self
-        }
+        Self { from, to: from + span, ..self }
     }
 
     /// Returns the nearest view within the axes. `top` is the top of the vertical axis.
@@ -65,10 +57,7 @@ impl View {
             let bottom = bottom.clamp(0.0, top - span);
             [bottom, bottom + span]
         });
-        Self {
-            tokens,
-            ..self.showing(self.from, self.to, end)
-        }
+        Self { tokens, ..self.showing(self.from, self.to, end) }
     }
 
     /// Returns the view moved as little as needed to include a position.
@@ -171,9 +160,8 @@ fn wheel(
     mut view: View,
 ) -> View {
     // Also over the handle of a threshold, which handles presses but not the wheel.
-    let Some(pointer) = ui
-        .input(|input| input.pointer.hover_pos())
-        .filter(|_| ui.rect_contains_pointer(plot.rect))
+    let Some(pointer) =
+        ui.input(|input| input.pointer.hover_pos()).filter(|_| ui.rect_contains_pointer(plot.rect))
     else {
         return view;
     };
@@ -213,10 +201,7 @@ pub(super) fn keys(
 ) -> KeyInput {
     let (selected, range, last) = (input.selected, input.range, input.calls() - 1);
     if plot.has_focus() {
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            ..EventFilter::default()
-        };
+        let filter = EventFilter { horizontal_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(plot.id, filter));
     } else if !input.takes_keys {
         return KeyInput::default();

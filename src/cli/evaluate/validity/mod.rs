@@ -59,9 +59,7 @@ impl ValidityArgs {
             ("--fit", self.fit.is_some()),
             ("--items", self.items.is_some()),
         ];
-        all.into_iter()
-            .find(|(_, is_given)| *is_given)
-            .map(|(option, _)| option)
+        all.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
     /// Fails if an option has no effect, or the name of the page has another ending than that of Markdown.
@@ -74,10 +72,7 @@ impl ValidityArgs {
         };
         let extension = page.extension().unwrap_or_default().to_ascii_lowercase();
         if extension != "md" && extension != "markdown" {
-            bail!(
-                "--validity {}: the page is Markdown; the name must end in .md",
-                page.display()
-            );
+            bail!("--validity {}: the page is Markdown; the name must end in .md", page.display());
         }
         Ok(())
     }
@@ -89,14 +84,9 @@ impl ValidityArgs {
         shared: &GlobalOptions,
         model: &RereadModel,
     ) -> anyhow::Result<Status> {
-        let outputs = [
-            (&self.validity, PAGE),
-            (&self.fit, MODEL),
-            (&self.items, TABLE),
-        ];
+        let outputs = [(&self.validity, PAGE), (&self.fit, MODEL), (&self.items, TABLE)];
         for (path, kind) in &outputs {
-            path.as_deref()
-                .map_or(Ok(()), |path| check_own(path, *kind))?;
+            path.as_deref().map_or(Ok(()), |path| check_own(path, *kind))?;
         }
         let Observed { items, source } = self.observed(paths, shared)?;
         let validity = Validity::of(&items, model, source);
@@ -158,10 +148,7 @@ impl ValidityArgs {
             Ok(())
         })?;
         progress("");
-        Ok(Observed {
-            items,
-            source: "own sessions".to_owned(),
-        })
+        Ok(Observed { items, source: "own sessions".to_owned() })
     }
 }
 
@@ -178,10 +165,7 @@ fn is_table(path: &Path) -> bool {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Formats a count of items.

@@ -76,14 +76,9 @@ fn observed_sentence(all: &ObservedExpected) -> String {
         Some(interval) if estimate.clusters >= MIN_CLUSTERS => {
             format!(" ({:.2} to {:.2})", interval.low, interval.high)
         }
-        _ => format!(
-            " (of {}: too few for an interval)",
-            counted(estimate.clusters, "person")
-        ),
+        _ => format!(" (of {}: too few for an interval)", counted(estimate.clusters, "person")),
     };
-    let times = estimate
-        .value
-        .map_or("–".to_owned(), |value| format!("{value:.2}"));
+    let times = estimate.value.map_or("–".to_owned(), |value| format!("{value:.2}"));
     format!(
         "These agents read {} files again after compactions where {:.0} are expected: {times} times as often{interval}.",
         number(ratio.above as usize),
@@ -113,9 +108,8 @@ fn observed(text: &mut String, rows: &[ObservedExpected]) {
 
 fn coefficients(text: &mut String, model: &RereadModel) {
     text.push_str("## Coefficients\n\nLogistic regressions of re-reads, fitted to these files: `logit p = constant + a ln(1 + age) + u ln(1 + uses) + e edited (+ n named)`. *Known* is the form for a known summary, *named* whether the next context has the file's name.\n\n| content | constant | age | uses | edited | named |\n|---|---|---|---|---|---|\n");
-    let errors: Vec<f64> = (0..model.covariance.len())
-        .map(|idx| 1.96 * model.covariance[idx][idx].sqrt())
-        .collect();
+    let errors: Vec<f64> =
+        (0..model.covariance.len()).map(|idx| 1.96 * model.covariance[idx][idx].sqrt()).collect();
     let row = |text: &mut String, name: &str, values: &[f64], errors: Option<&[f64]>| {
         let _ = write!(text, "| {name} |");
         for (idx, value) in values.iter().enumerate() {
@@ -157,12 +151,7 @@ fn left_out_section(text: &mut String, left_out: &LeftOut) {
         left_out.area_of_age,
     );
     for (nth, [predicted, observed]) in (1..).zip(&left_out.groups) {
-        let _ = writeln!(
-            text,
-            "| {nth} | {} | {} |",
-            share(*predicted),
-            share(*observed)
-        );
+        let _ = writeln!(text, "| {nth} | {} | {} |", share(*predicted), share(*observed));
     }
     text.push('\n');
 }

@@ -34,10 +34,7 @@ pub(super) struct People {
 
 impl People {
     pub(super) fn new(by: PersonBy) -> Self {
-        Self {
-            by,
-            known: HashMap::new(),
-        }
+        Self { by, known: HashMap::new() }
     }
 
     /// Returns the number of the person of a session.
@@ -45,10 +42,7 @@ impl People {
         let folder = Path::new(file).parent();
         let folder =
             folder.map_or_else(String::new, |folder| folder.to_string_lossy().into_owned());
-        let recorded = session
-            .project
-            .clone()
-            .filter(|_| self.by == PersonBy::Repository);
+        let recorded = session.project.clone().filter(|_| self.by == PersonBy::Repository);
         let next = self.known.len() as u32;
         *self.known.entry(recorded.unwrap_or(folder)).or_insert(next)
     }

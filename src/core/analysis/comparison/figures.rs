@@ -94,11 +94,7 @@ impl SessionFigures {
             compactions: of.records_compactions.then_some(recorded.compactions),
             overflows: recorded.overflows,
             into_reserve: recorded.into_reserve(),
-            contexts: recorded
-                .samples
-                .iter()
-                .map(|sample| sample.tokens)
-                .collect(),
+            contexts: recorded.samples.iter().map(|sample| sample.tokens).collect(),
         }
     }
 }
@@ -146,13 +142,7 @@ pub struct Figure {
 impl Figure {
     /// Creates a figure of comparable, exact values.
     pub fn new(name: &'static str, help: &'static str, values: [Option<Quantity>; 2]) -> Self {
-        Self {
-            name,
-            help,
-            values,
-            marks: [""; 2],
-            is_incomparable: false,
-        }
+        Self { name, help, values, marks: [""; 2], is_incomparable: false }
     }
 
     /// Returns the value of B minus the value of A; `None` if one is unknown or they cannot be compared.
@@ -181,10 +171,7 @@ impl Figure {
 
     /// Returns whether both sessions have nothing of it.
     fn is_zero(&self) -> bool {
-        self.values
-            .iter()
-            .flatten()
-            .all(|value| value.number() == 0.0)
+        self.values.iter().flatten().all(|value| value.number() == 0.0)
     }
 }
 
@@ -205,12 +192,8 @@ pub fn figures(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
     );
     let mut rows = vec![
         row("calls", "Model calls.", |s| Some(Count(s.calls))),
-        row("turns", "User messages up to the next one.", |s| {
-            Some(Count(s.turns))
-        }),
-        row("messages in history", "Messages in the history.", |s| {
-            Some(Count(s.messages))
-        }),
+        row("turns", "User messages up to the next one.", |s| Some(Count(s.turns))),
+        row("messages in history", "Messages in the history.", |s| Some(Count(s.messages))),
     ];
     rows.extend((!from_compactions.is_zero()).then_some(from_compactions));
     rows.extend([
@@ -295,9 +278,8 @@ pub fn composition(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
         "Tokens that every call sends and the file does not record, mostly system prompt and tool definitions.",
         &|s| s.not_recorded,
     );
-    let kinds = Kind::ALL
-        .into_iter()
-        .map(|kind| row(kind.name(), "", &|s| s.by_kind[kind.index()]));
+    let kinds =
+        Kind::ALL.into_iter().map(|kind| row(kind.name(), "", &|s| s.by_kind[kind.index()]));
     let mut rows: Vec<Figure> = std::iter::once(not_recorded).chain(kinds).collect();
     rows.retain(|row| !row.is_zero());
     rows
@@ -307,21 +289,11 @@ pub fn composition(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
 pub fn charges(sessions: &[SessionFigures; 2]) -> Vec<Figure> {
     type Part = fn(&Cost) -> Charge;
     let parts: [(&str, &str, Part); 5] = [
-        ("cache read", "Prompt tokens read from the cache.", |cost| {
-            cost.read
-        }),
-        (
-            "cache write",
-            "Prompt tokens written to the cache.",
-            |cost| cost.written,
-        ),
+        ("cache read", "Prompt tokens read from the cache.", |cost| cost.read),
+        ("cache write", "Prompt tokens written to the cache.", |cost| cost.written),
         ("uncached", "Other prompt tokens.", |cost| cost.uncached),
         ("answers", "Output tokens.", |cost| cost.output),
-        (
-            "rejected",
-            "Attempts that the provider rejected as too long.",
-            |cost| cost.rejected,
-        ),
+        ("rejected", "Attempts that the provider rejected as too long.", |cost| cost.rejected),
     ];
     let row = |(name, help, part): (_, _, Part)| {
         let usd = |session: &SessionFigures| {
@@ -362,10 +334,7 @@ mod tests {
     #[test]
     fn values_of_different_sources_have_no_difference() {
         let usd = |n| Some(Quantity::Usd(Usd(n)));
-        let figure = Figure {
-            is_incomparable: true,
-            ..figure(usd(4.0), usd(1.0))
-        };
+        let figure = Figure { is_incomparable: true, ..figure(usd(4.0), usd(1.0)) };
         assert_eq!((figure.difference(), figure.change()), (None, None));
     }
 }

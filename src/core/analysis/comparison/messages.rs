@@ -85,12 +85,7 @@ fn content_hash(session: &Session, message: &Message) -> u64 {
         part.body.tool().hash(&mut hasher);
         part.body.text().hash(&mut hasher);
         match &part.body {
-            Body::Media {
-                mime,
-                bytes,
-                pixels,
-                ..
-            } => (mime, bytes, pixels).hash(&mut hasher),
+            Body::Media { mime, bytes, pixels, .. } => (mime, bytes, pixels).hash(&mut hasher),
             Body::Thinking { sealed_bytes, .. } => sealed_bytes.hash(&mut hasher),
             _ => {}
         }

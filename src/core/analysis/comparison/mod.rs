@@ -50,18 +50,10 @@ impl Comparison {
     pub fn new(sessions: [ComparedSession<'_>; 2]) -> Self {
         let cases = sessions.map(|session| session.case);
         let of_both = || {
-            rayon::join(
-                || SessionFigures::new(sessions[0]),
-                || SessionFigures::new(sessions[1]),
-            )
+            rayon::join(|| SessionFigures::new(sessions[0]), || SessionFigures::new(sessions[1]))
         };
         let content = || rayon::join(|| MessageMatches::new(cases), || FactDifference::new(cases));
         let ((a, b), (messages, facts)) = rayon::join(of_both, content);
-        Self {
-            sessions: [a, b],
-            messages,
-            tools: tool_mix(cases),
-            facts,
-        }
+        Self { sessions: [a, b], messages, tools: tool_mix(cases), facts }
     }
 }

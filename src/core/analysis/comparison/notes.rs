@@ -18,19 +18,10 @@ pub fn notes(sessions: &[SessionFigures; 2], advice: &str) -> Vec<String> {
             ));
         }
         if session.cost.total().is_none() {
-            notes.push(format!(
-                "{name}'s cost is unknown: {}",
-                why_unknown(session, advice)
-            ));
+            notes.push(format!("{name}'s cost is unknown: {}", why_unknown(session, advice)));
         } else if session.cost.source == CostSource::Modelled {
-            let missing = if session.reports_usage {
-                "cache counts"
-            } else {
-                "usage"
-            };
-            notes.push(format!(
-                "{name}'s cost is modelled (≈): the file reports no {missing}."
-            ));
+            let missing = if session.reports_usage { "cache counts" } else { "usage" };
+            notes.push(format!("{name}'s cost is modelled (≈): the file reports no {missing}."));
         }
     }
     let are_known = sessions.iter().all(|s| s.cost.total().is_some());

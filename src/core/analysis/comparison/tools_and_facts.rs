@@ -23,10 +23,7 @@ pub fn tool_mix(cases: [&Case; 2]) -> Vec<ToolMix> {
             tools.entry(tool).or_default()[side] = tool_use;
         }
     }
-    let mix = |(tool, uses): (&str, _)| ToolMix {
-        tool: tool.to_owned(),
-        uses,
-    };
+    let mix = |(tool, uses): (&str, _)| ToolMix { tool: tool.to_owned(), uses };
     let mut all: Vec<ToolMix> = tools.into_iter().map(mix).collect();
     all.sort_by_key(|ToolMix { uses: [a, b], .. }| {
         Reverse((a.calls + b.calls, a.tokens + b.tokens))
@@ -61,10 +58,7 @@ impl FactDifference {
         let (a, b) = rayon::join(|| at_end(a), || at_end(b));
         let [in_a, in_b] = [&a, &b].map(|facts| counts(facts));
         let only = [missing_in(&a, in_b), missing_in(&b, in_a)];
-        Self {
-            shared: a.len() - only[0].len(),
-            only,
-        }
+        Self { shared: a.len() - only[0].len(), only }
     }
 }
 
@@ -85,15 +79,13 @@ fn counts(facts: &[Fact]) -> HashMap<Key<'_>, usize> {
 
 /// Returns the facts that match none of `others`.
 fn missing_in<'a>(facts: &'a [Fact], mut others: HashMap<Key<'a>, usize>) -> Vec<OnlyFact> {
-    let missing = facts
-        .iter()
-        .filter(|fact| match others.get_mut(&key(fact)) {
-            Some(n) if *n > 0 => {
-                *n -= 1;
-                false
-            }
-            _ => true,
-        });
+    let missing = facts.iter().filter(|fact| match others.get_mut(&key(fact)) {
+        Some(n) if *n > 0 => {
+            *n -= 1;
+            false
+        }
+        _ => true,
+    });
     let missing = missing.map(|fact| OnlyFact {
         kind: fact.kind,
         text: fact.text.clone(),

@@ -160,11 +160,7 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
         let most = last.map_or(Tokens::ZERO, |(_, tokens)| tokens.min(sample.tokens));
         let again = most - read;
         let reason = last.filter(|_| again > MIN_MISS).map(|(earlier, _)| {
-            if uses_cache {
-                cause(case, recorded, earlier, call)
-            } else {
-                Cause::NeverCached
-            }
+            if uses_cache { cause(case, recorded, earlier, call) } else { Cause::NeverCached }
         });
         let predicted = modelled(&sampled).read;
         found.predicted += predicted;
@@ -176,22 +172,16 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             most,
             cause: reason,
         });
-        misses.extend(reason.map(|cause| {
-            CacheMiss {
-                cause,
-                call: call.index,
-                tokens: again,
-                usd: call
-                    .tariff
-                    .map(|tariff| price_above_read(&tariff, usage, again)),
-            }
+        misses.extend(reason.map(|cause| CacheMiss {
+            cause,
+            call: call.index,
+            tokens: again,
+            usd: call.tariff.map(|tariff| price_above_read(&tariff, usage, again)),
         }));
     }
     let causes = Cause::ALL.into_iter();
     found.breaks = causes.filter_map(|cause| total(cause, &misses)).collect();
-    found
-        .breaks
-        .sort_by_key(|found| std::cmp::Reverse(found.tokens));
+    found.breaks.sort_by_key(|found| std::cmp::Reverse(found.tokens));
     (!found.calls.is_empty()).then_some(found)
 }
 
@@ -240,8 +230,5 @@ fn cause(case: &Case, recorded: &Outcome, before: usize, call: &BilledCall<'_>) 
         Cause::UserTurn => session.calls[before].turn != session.calls[idx].turn,
         Cause::Unexplained => true,
     };
-    Cause::ALL
-        .into_iter()
-        .find(holds)
-        .unwrap_or(Cause::Unexplained)
+    Cause::ALL.into_iter().find(holds).unwrap_or(Cause::Unexplained)
 }

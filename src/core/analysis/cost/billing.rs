@@ -22,12 +22,7 @@ pub struct Billing<'a> {
 impl<'a> Billing<'a> {
     /// Creates rules with these prices and defaults for the rest.
     pub fn at(prices: &'a Prices) -> Self {
-        Self {
-            prices,
-            model: None,
-            bills_rejected: false,
-            lifetime: None,
-        }
+        Self { prices, model: None, bills_rejected: false, lifetime: None }
     }
 
     /// Returns the price of a model of the session, by its index, on the day of its first call with a time. The
@@ -92,11 +87,7 @@ pub struct Tariff<'a> {
 impl<'a> Tariff<'a> {
     /// Creates the tariff for a price, a caching rule and a lifetime.
     pub fn new(price: &'a Price, caching: &'a Caching, lifetime: Lifetime) -> Self {
-        Self {
-            price,
-            caching,
-            lifetime,
-        }
+        Self { price, caching, lifetime }
     }
 
     /// Returns the shortest prefix that is cached, in tokens.
@@ -209,10 +200,7 @@ impl<'a> Bills<'a> {
             model = call.model.or(model);
             let reported = call.usage.and_then(|usage| usage.output).or(call.answer);
             let time_before = before.and_then(|(_, time)| time);
-            let gap = call
-                .time
-                .zip(time_before)
-                .map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
+            let gap = call.time.zip(time_before).map(|(now, then)| (now.0 - then.0) as f64 / 1e3);
             calls.push(BilledCall {
                 index: idx,
                 tariff: tariffs.at(model, call.time),
@@ -243,10 +231,7 @@ impl<'a> Bills<'a> {
                 Some(name) => billing.tariff_of_name(session, name, lifetime),
                 None => call.and_then(|call| tariffs.at(call.model.or(model), call.time)),
             };
-            Some(BilledUsage {
-                tariff,
-                usage: request.usage,
-            })
+            Some(BilledUsage { tariff, usage: request.usage })
         };
         Self {
             calls,
@@ -269,11 +254,7 @@ fn recorded_lifetime(session: &Session, billing: Billing<'_>) -> Lifetime {
     } else {
         outlives_pauses(session, billing)
     };
-    if is_long {
-        Lifetime::Long
-    } else {
-        Lifetime::Usual
-    }
+    if is_long { Lifetime::Long } else { Lifetime::Usual }
 }
 
 /// Returns whether most prompts were read from the cache after pauses between the usual and the longer lifetime.
@@ -318,12 +299,7 @@ struct Tariffs<'a, 's> {
 
 impl<'a, 's> Tariffs<'a, 's> {
     fn new(session: &'s Session, billing: Billing<'a>, lifetime: Lifetime) -> Self {
-        Self {
-            session,
-            billing,
-            lifetime,
-            known: HashMap::new(),
-        }
+        Self { session, billing, lifetime, known: HashMap::new() }
     }
 
     /// Returns the tariff of a call with this model at this time, if the price is known.

@@ -73,11 +73,7 @@ pub fn break_even(bills: &Bills<'_>, outcome: &Outcome) -> Vec<BreakEven> {
             && removed > Tokens::ZERO
         {
             let left = bills.calls.len() - idx;
-            let prompts = Prompts {
-                before,
-                unchanged: sampled.unchanged,
-                removed,
-            };
+            let prompts = Prompts { before, unchanged: sampled.unchanged, removed };
             found.push(break_even_of(call, prompts, &acted, summaries, left));
         }
     }
@@ -147,19 +143,13 @@ fn break_even_of(
     let removed = prompts.removed;
     let is_cold = call.is_cold();
     let is_recorded = acted.iter().any(|event| event.is_recorded());
-    let counted = call
-        .usage
-        .filter(|usage| is_recorded && usage.cache_read.is_some());
+    let counted = call.usage.filter(|usage| is_recorded && usage.cache_read.is_some());
     let rewritten = match counted {
         _ if is_cold => Tokens::ZERO,
         Some(usage) => {
             let split = reported(usage, call.tariff.as_ref());
             // Providers without a price of writes count none.
-            if split.written > Tokens::ZERO {
-                split.written
-            } else {
-                split.uncached
-            }
+            if split.written > Tokens::ZERO { split.written } else { split.uncached }
         }
         None => prompts.before - prompts.unchanged - removed,
     };
@@ -170,11 +160,7 @@ fn break_even_of(
             Some(usage) => price_above_read(&tariff, usage, rewritten),
             None => write.of(rewritten) - read.of(rewritten),
         };
-        let at_once = if is_cold {
-            write.of(removed)
-        } else {
-            Usd::ZERO
-        };
+        let at_once = if is_cold { write.of(removed) } else { Usd::ZERO };
         let once = again + summaries.unwrap_or_default();
         (once - at_once, read.of(removed))
     });
@@ -202,11 +188,7 @@ fn calls_to_pay(once: Usd, per_call: Usd) -> Option<f64> {
 
 /// Returns the first number of calls after which the savings exceed the cost; 0 if there is no cost.
 fn calls_needed(calls: f64) -> u64 {
-    if calls <= 0.0 {
-        0
-    } else {
-        calls.floor() as u64 + 1
-    }
+    if calls <= 0.0 { 0 } else { calls.floor() as u64 + 1 }
 }
 
 #[cfg(test)]
@@ -221,11 +203,7 @@ mod tests {
         let price = prices.lookup(model, None).expect(model);
         let call = BilledCall {
             index: 7,
-            tariff: Some(Tariff::new(
-                price,
-                prices.rule(&price.caching).unwrap(),
-                lifetime,
-            )),
+            tariff: Some(Tariff::new(price, prices.rule(&price.caching).unwrap(), lifetime)),
             gap: Some(10.0),
             same_model: true,
             usage: None,
@@ -261,10 +239,7 @@ mod tests {
         for (model, lifetime, expected) in table {
             let found = cuts.map(|cut| calls(model, lifetime, cut));
             for (found, expected) in found.into_iter().zip(expected) {
-                assert!(
-                    (found - expected).abs() < 0.051,
-                    "{model}: {found}, not {expected}"
-                );
+                assert!((found - expected).abs() < 0.051, "{model}: {found}, not {expected}");
             }
         }
     }

@@ -165,11 +165,7 @@ impl Cost {
         }
         if self.estimated_calls > 0 && self.estimated_calls < self.billed {
             let n = self.estimated_calls;
-            let (record, their) = if n == 1 {
-                ("records", "its")
-            } else {
-                ("record", "their")
-            };
+            let (record, their) = if n == 1 { ("records", "its") } else { ("record", "their") };
             notes.push(format!(
                 "{n} of {} {record} no usage: {their} tokens are counted from the recorded text and {their} cache is modelled.",
                 counted(self.billed, "call")
@@ -181,11 +177,7 @@ impl Cost {
 
     /// Returns the source of the costs of single calls.
     pub fn source_of_calls(&self) -> CostSource {
-        if self.has_totals {
-            CostSource::Modelled
-        } else {
-            self.source
-        }
+        if self.has_totals { CostSource::Modelled } else { self.source }
     }
 
     /// Returns a note on a total that may lack summary requests.
@@ -201,14 +193,8 @@ impl Cost {
 
     /// Returns the total; `None` if a price is unknown or no call was billed.
     pub fn total(&self) -> Option<Usd> {
-        let all = [
-            self.read,
-            self.written,
-            self.uncached,
-            self.output,
-            self.rejected,
-            self.summaries,
-        ];
+        let all =
+            [self.read, self.written, self.uncached, self.output, self.rejected, self.summaries];
         let is_known = self.unpriced == 0 && self.billed > 0;
         is_known.then(|| all.iter().map(|charge| charge.usd).sum())
     }

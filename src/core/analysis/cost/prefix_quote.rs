@@ -39,19 +39,11 @@ impl PrefixRequests<'_> {
         let has_cache = self.marks_prefix || rule.mode == CacheMode::Automatic;
         let mut total = PriceRange::default();
         for group in self.groups.iter().filter(|group| group.requests > 0) {
-            let cached = if has_cache {
-                tariff.cached(group.prefix)
-            } else {
-                Tokens::ZERO
-            };
+            let cached = if has_cache { tariff.cached(group.prefix) } else { Tokens::ZERO };
             let uncached = Tokens((group.prefix - cached).0 * group.requests) + group.rest;
             let mean_request = Tokens(group.prefix.0 + group.rest.0 / group.requests);
             let (input, output) = price.factors(mean_request);
-            let written = tariff
-                .write()
-                .unwrap_or(price.input)
-                .times(input)
-                .of(cached);
+            let written = tariff.write().unwrap_or(price.input).times(input).of(cached);
             let reread = Tokens(cached.0 * (group.requests - 1));
             let read = price.cache_read.times(input).of(reread);
             let usd = written + read + price.input.times(input).of(uncached);
@@ -80,11 +72,7 @@ mod tests {
             answers: Tokens(11),
         };
         let price = |model, marks_prefix, group| {
-            let requests = PrefixRequests {
-                model,
-                marks_prefix,
-                groups: &[group],
-            };
+            let requests = PrefixRequests { model, marks_prefix, groups: &[group] };
             requests.cached_price(&prices)
         };
         let usd = |marks_prefix, prefix| {
@@ -94,11 +82,7 @@ mod tests {
         // Written at 12, read ten times at 1, the rest at 10.
         assert_eq!(usd(true, 2_000), [24_000.0 + 20_000.0 + 1_100.0, 46_200.0]);
         assert_eq!(usd(false, 2_000), [220_000.0 + 1_100.0, 222_200.0]);
-        assert_eq!(
-            usd(true, 500),
-            [55_000.0 + 1_100.0, 57_200.0],
-            "too short for the cache"
-        );
+        assert_eq!(usd(true, 500), [55_000.0 + 1_100.0, 57_200.0], "too short for the cache");
         let nothing = PrefixGroup::default();
         assert_eq!(price("unknown", true, nothing), None);
         assert_eq!(price("m", true, nothing), Some(PriceRange::default()));

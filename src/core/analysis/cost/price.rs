@@ -21,11 +21,7 @@ pub(super) struct Split {
 pub fn price_recorded(bills: &Bills<'_>, recorded: &Outcome) -> Cost {
     if !bills.calls.iter().any(|call| counted(call).is_some()) {
         let modelled = price_lane(bills, recorded);
-        return if bills.totals.is_empty() {
-            modelled
-        } else {
-            price_totals(bills, modelled)
-        };
+        return if bills.totals.is_empty() { modelled } else { price_totals(bills, modelled) };
     }
     let mut cost = Cost::new(CostSource::Recorded);
     for call in sampled_calls(bills, recorded) {
@@ -60,11 +56,7 @@ fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
     let counts_cache = bills.totals.iter().all(|t| t.usage.cache_read.is_some());
     let answers = modelled.output.tokens;
     let mut cost = Cost {
-        source: if counts_cache {
-            CostSource::Recorded
-        } else {
-            CostSource::Modelled
-        },
+        source: if counts_cache { CostSource::Recorded } else { CostSource::Modelled },
         read: Charge::default(),
         written: Charge::default(),
         uncached: Charge::default(),
@@ -98,9 +90,7 @@ fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
         };
         let split = reported(usage, total.tariff.as_ref());
         let output = usage.output.unwrap_or(answers);
-        let usd = total
-            .tariff
-            .map(|tariff| prices(&tariff, (1.0, 1.0), split, output));
+        let usd = total.tariff.map(|tariff| prices(&tariff, (1.0, 1.0), split, output));
         cost.unpriced += usize::from(usd.is_none());
         add(&mut cost, split, output, usd);
     }
@@ -210,10 +200,7 @@ pub(super) fn sampled_calls<'a>(
 pub(super) fn modelled(call: &SampledCall<'_>) -> Split {
     let sample = call.sample;
     let Some(tariff) = &call.bill.tariff else {
-        return Split {
-            uncached: sample.tokens,
-            ..Split::default()
-        };
+        return Split { uncached: sample.tokens, ..Split::default() };
     };
     let read = if call.bill.is_cold() {
         Tokens::ZERO
@@ -222,17 +209,8 @@ pub(super) fn modelled(call: &SampledCall<'_>) -> Split {
     };
     let rest = sample.tokens - read;
     let is_written = tariff.write().is_some() && sample.tokens >= tariff.minimum();
-    let (written, uncached) = if is_written {
-        (rest, Tokens::ZERO)
-    } else {
-        (Tokens::ZERO, rest)
-    };
-    Split {
-        read,
-        written,
-        written_hour: None,
-        uncached,
-    }
+    let (written, uncached) = if is_written { (rest, Tokens::ZERO) } else { (Tokens::ZERO, rest) };
+    Split { read, written, written_hour: None, uncached }
 }
 
 fn charge(cost: &mut Cost, call: &BilledCall<'_>, prompt: Tokens, split: Split) {
@@ -319,11 +297,7 @@ fn written(tariff: &Tariff<'_>, factor: f64, split: Split) -> Usd {
             let long = price.cache_write_hour.unwrap_or(usual);
             long.times(factor).of(hour) + usual.times(factor).of(split.written - hour)
         }
-        None => tariff
-            .write()
-            .unwrap_or(price.input)
-            .times(factor)
-            .of(split.written),
+        None => tariff.write().unwrap_or(price.input).times(factor).of(split.written),
     }
 }
 
@@ -355,19 +329,15 @@ fn summaries(cost: &mut Cost, bills: &Bills<'_>, outcome: &Outcome) {
         }
     }
     // Requests with unusable answers have no event.
-    let left = RequestSize {
-        sent: left.sent,
-        answer: left.received,
-    };
+    let left = RequestSize { sent: left.sent, answer: left.received };
     if left.total() > Tokens::ZERO {
         summary(cost, bills, 0, left);
     }
 }
 
 fn summary(cost: &mut Cost, bills: &Bills<'_>, call: usize, request: RequestSize) {
-    let usd = bills.tariff_at(call).map_or(Usd::ZERO, |tariff| {
-        request.uncached_price(tariff.price).most
-    });
+    let usd =
+        bills.tariff_at(call).map_or(Usd::ZERO, |tariff| request.uncached_price(tariff.price).most);
     cost.add_summary(call, request, usd);
 }
 

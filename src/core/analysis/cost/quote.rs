@@ -25,10 +25,7 @@ impl RequestSize {
     pub fn uncached_price(self, price: &Price) -> PriceRange {
         let (on_prompt, on_answer) = price.factors(self.sent);
         let sent = price.input.times(on_prompt).of(self.sent);
-        PriceRange {
-            sent,
-            most: sent + price.output.times(on_answer).of(self.answer),
-        }
+        PriceRange { sent, most: sent + price.output.times(on_answer).of(self.answer) }
     }
 }
 
@@ -66,9 +63,7 @@ pub struct Server<'a> {
 /// Estimates the price of requests. Assumes no caching.
 pub fn quote(prices: &Prices, model: &str, server: Server<'_>, requests: &[RequestSize]) -> Quote {
     let Some(price) = prices.lookup(model, None) else {
-        return Quote::Unknown {
-            model: model.to_owned(),
-        };
+        return Quote::Unknown { model: model.to_owned() };
     };
     let each = || requests.iter().map(|request| request.uncached_price(price));
     let is_vendors = server.is_own || is_vendors(prices, price, server.host);
@@ -88,9 +83,7 @@ pub fn quote(prices: &Prices, model: &str, server: Server<'_>, requests: &[Reque
 fn is_vendors(prices: &Prices, price: &Price, host: &str) -> bool {
     let rule = prices.rule(&price.caching);
     let rest = rule.and_then(|rule| rule.source.split("//").nth(1));
-    let source = rest
-        .and_then(|rest| rest.split('/').next())
-        .unwrap_or_default();
+    let source = rest.and_then(|rest| rest.split('/').next()).unwrap_or_default();
     let host = host.split(':').next().unwrap_or_default();
     !source.is_empty() && domain(source) == domain(host)
 }
@@ -145,10 +138,7 @@ mod tests {
     }
 
     fn request(sent: u64, answer: u64) -> RequestSize {
-        RequestSize {
-            sent: Tokens(sent),
-            answer: Tokens(answer),
-        }
+        RequestSize { sent: Tokens(sent), answer: Tokens(answer) }
     }
 
     #[test]
@@ -156,10 +146,7 @@ mod tests {
         let prices = Prices::bundled();
         let requests = [request(100_000, 2_000), request(1_000, 0)];
         let model = "claude-sonnet-4-5-20250929";
-        let own = Server {
-            host: "api.anthropic.com",
-            is_own: true,
-        };
+        let own = Server { host: "api.anthropic.com", is_own: true };
         let quote = listed(quote(prices, model, own, &requests));
         // 3 and 15 dollars for a million.
         assert!((quote.price.sent.0 - 0.303).abs() < 1e-9, "{quote:?}");
@@ -178,10 +165,7 @@ mod tests {
         let prices = Prices::with_own(own).unwrap();
         let cost = |requests: &[(u64, u64)]| {
             let requests: Vec<_> = requests.iter().map(|(a, b)| request(*a, *b)).collect();
-            let server = Server {
-                host: "api.example.com:8443",
-                is_own: false,
-            };
+            let server = Server { host: "api.example.com:8443", is_own: false };
             let quote = listed(quote(&prices, "m", server, &requests));
             assert_eq!((&*quote.read, quote.reseller), ("2026-01-02", None));
             [quote.price.sent.0 * 1e6, quote.price.most.0 * 1e6].map(f64::round)
@@ -197,9 +181,7 @@ mod tests {
             let is_own = false;
             quote(Prices::bundled(), model, Server { host, is_own }, &[])
         };
-        let unknown = Quote::Unknown {
-            model: "my-model".to_owned(),
-        };
+        let unknown = Quote::Unknown { model: "my-model".to_owned() };
         assert_eq!(of("my-model", "api.openai.com"), unknown);
         let resold = listed(of("openai/gpt-4o", "openrouter.ai"));
         assert_eq!(resold.reseller.as_deref(), Some("openrouter.ai"));
@@ -213,10 +195,7 @@ mod tests {
     fn names_the_price_list_and_its_date() {
         let listed = |sent, most, reseller: Option<&str>| {
             Quote::Listed(Listed {
-                price: PriceRange {
-                    sent: Usd(sent),
-                    most: Usd(most),
-                },
+                price: PriceRange { sent: Usd(sent), most: Usd(most) },
                 model: "m".to_owned(),
                 read: "2026-11-22".to_owned(),
                 reseller: reseller.map(str::to_owned),
@@ -233,9 +212,7 @@ mod tests {
         );
         assert!(listed(0.1, 12.5, None).starts_with("≈ $0.10, at most $12.50 ("));
         assert!(Quote::Local.to_string().contains("this machine"));
-        let unknown = Quote::Unknown {
-            model: "x".to_owned(),
-        };
+        let unknown = Quote::Unknown { model: "x".to_owned() };
         assert_eq!(unknown.to_string(), "unknown, no price of x is listed");
     }
 }

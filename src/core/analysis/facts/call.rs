@@ -45,10 +45,7 @@ pub(in crate::analysis) fn target(arguments: &Value) -> Option<String> {
     let path = || path(arguments).map(str::to_owned);
     let text = || {
         let fields = arguments.as_object()?.values();
-        fields
-            .into_iter()
-            .find_map(Value::as_str)
-            .map(str::to_owned)
+        fields.into_iter().find_map(Value::as_str).map(str::to_owned)
     };
     command(arguments).or_else(path).or_else(text)
 }
@@ -81,23 +78,11 @@ mod tests {
 
     #[test]
     fn commands_and_plans_of_different_agents_are_read() {
-        assert_eq!(
-            command(&json!({"command": ["bash", "-lc", "ls"]})).as_deref(),
-            Some("ls")
-        );
-        assert_eq!(
-            command(&json!({"args": {"cmd": "ls -l"}})).as_deref(),
-            Some("ls -l")
-        );
+        assert_eq!(command(&json!({"command": ["bash", "-lc", "ls"]})).as_deref(), Some("ls"));
+        assert_eq!(command(&json!({"args": {"cmd": "ls -l"}})).as_deref(), Some("ls -l"));
         let todos = json!({"todos": [{"content": "Write it", "status": "completed"}, {"content": "Test it", "status": "pending"}]});
-        let item = |text: &str, is_done| PlanItem {
-            text: text.to_owned(),
-            is_done,
-        };
-        assert_eq!(
-            plan(&todos),
-            [item("Write it", true), item("Test it", false)]
-        );
+        let item = |text: &str, is_done| PlanItem { text: text.to_owned(), is_done };
+        assert_eq!(plan(&todos), [item("Write it", true), item("Test it", false)]);
         assert_eq!(
             plan(&json!({"plan": [{"step": "Go", "status": "in_progress"}]})),
             [item("Go", false)]

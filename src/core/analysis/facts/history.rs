@@ -62,11 +62,7 @@ impl FactHistory {
             follower.advance(call);
             last_call = Some(call);
         }
-        Self {
-            changes: follower.changes,
-            removed: follower.removed,
-            last_call,
-        }
+        Self { changes: follower.changes, removed: follower.removed, last_call }
     }
 
     /// Returns the state of a fact at a call; none if the fact was not stated yet.
@@ -117,11 +113,7 @@ impl<'a> Follower<'a> {
     fn new(facts: &'a Facts, case: &'a Case, received: &'a Received) -> Self {
         let messages = case.session.messages.iter();
         let first = |in_history| {
-            if in_history {
-                Visibility::Whole
-            } else {
-                Visibility::Gone
-            }
+            if in_history { Visibility::Whole } else { Visibility::Gone }
         };
         Self {
             facts,
@@ -177,15 +169,8 @@ impl<'a> Follower<'a> {
             self.count(message, self.visible[message], true);
         }
         self.entered = self.entered.max(end);
-        let stated = self
-            .facts
-            .all
-            .partition_point(|fact| (fact.message as usize) < end);
-        let first = if (self.unknown > 0) == (unknown_before > 0) {
-            self.stated
-        } else {
-            0
-        };
+        let stated = self.facts.all.partition_point(|fact| (fact.message as usize) < end);
+        let first = if (self.unknown > 0) == (unknown_before > 0) { self.stated } else { 0 };
         self.stated = self.stated.max(stated);
         (first..self.stated).for_each(|fact| self.mark(fact as u32));
         for fact in std::mem::take(&mut self.changed) {
@@ -265,21 +250,14 @@ impl<'a> Follower<'a> {
 
     /// Counts a text that is not known.
     fn count_unknown(&mut self, is_there: bool) {
-        self.unknown = if is_there {
-            self.unknown + 1
-        } else {
-            self.unknown - 1
-        };
+        self.unknown = if is_there { self.unknown + 1 } else { self.unknown - 1 };
     }
 
     /// Counts what the words of a recorded summary state.
     fn count_words(&mut self, message: usize, is_there: bool) {
         let session = &self.case.session;
         for part in session.parts_of(&session.messages[message]) {
-            let found = self
-                .facts
-                .finder
-                .states(&self.facts.searches, part.body.text(), true);
+            let found = self.facts.finder.states(&self.facts.searches, part.body.text(), true);
             self.add(&found, is_there);
         }
     }
@@ -292,12 +270,8 @@ impl<'a> Follower<'a> {
         let is_summary = text.kind == TextKind::Summary;
         let facts = self.facts;
         let known = self.known.entry((text.text.as_ptr(), is_summary));
-        let found = known.or_insert_with(|| {
-            facts
-                .finder
-                .states(&facts.searches, &text.text, is_summary)
-                .into()
-        });
+        let found = known
+            .or_insert_with(|| facts.finder.states(&facts.searches, &text.text, is_summary).into());
         let found = Arc::clone(found);
         self.add(&found, is_there);
     }

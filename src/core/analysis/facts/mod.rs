@@ -179,11 +179,8 @@ impl Facts {
         if facts.all.is_empty() {
             return facts;
         }
-        let texts: Vec<Cow<'_, str>> = session
-            .parts
-            .par_iter()
-            .map(|part| super::loss::part_text(&part.body))
-            .collect();
+        let texts: Vec<Cow<'_, str>> =
+            session.parts.par_iter().map(|part| super::loss::part_text(&part.body)).collect();
         facts.finder = text::Finder::new(&facts.searches);
         facts.places = places::Places::new(session, &texts, &facts);
         let uses = places::uses(session, &facts);

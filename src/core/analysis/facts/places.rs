@@ -30,19 +30,14 @@ impl Places {
         for (fact, evidence) in (0..).zip(&facts.evidence) {
             // The part that a fact was read from states it, even if the search finds only whole words.
             let part = evidence.unwrap_or(facts.all[fact as usize].part);
-            by_part[part as usize].push(StatedFact {
-                fact,
-                is_verbatim: true,
-            });
+            by_part[part as usize].push(StatedFact { fact, is_verbatim: true });
         }
         debug_assert_eq!(by_part.len(), session.parts.len());
         let sorted = by_part.into_par_iter().map(|mut found| {
             StatedFact::sort(&mut found);
             found.into_boxed_slice()
         });
-        Self {
-            by_part: sorted.collect(),
-        }
+        Self { by_part: sorted.collect() }
     }
 
     /// Returns the facts that a part states.

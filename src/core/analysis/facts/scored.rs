@@ -24,18 +24,12 @@ impl<'a> ScoredText<'a> {
             Body::ToolCall { call, .. } | Body::ToolResult { call, .. } => Some(&**call),
             _ => None,
         };
-        Self {
-            text: part_text(body),
-            call,
-        }
+        Self { text: part_text(body), call }
     }
 
     /// Creates a text that belongs to no tool call.
     pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
-        Self {
-            text: text.into(),
-            call: None,
-        }
+        Self { text: text.into(), call: None }
     }
 
     fn key(&self) -> (Option<&str>, &str) {
@@ -68,19 +62,12 @@ impl Facts {
             .collect();
         let mut states = vec![FactState::Gone; self.all.len()];
         for StatedFact { fact, is_verbatim } in found.into_iter().flatten() {
-            let state = if is_verbatim {
-                FactState::Verbatim
-            } else {
-                FactState::Partial
-            };
+            let state = if is_verbatim { FactState::Verbatim } else { FactState::Partial };
             let known = &mut states[fact as usize];
             *known = (*known).min(state);
         }
         let calls: HashSet<_> = parts.iter().filter_map(|(_, text)| text.call).collect();
-        if !texts
-            .iter()
-            .any(|text| text.call.is_some_and(|call| calls.contains(call)))
-        {
+        if !texts.iter().any(|text| text.call.is_some_and(|call| calls.contains(call))) {
             self.note_results(session, texts, &mut states);
         }
         states
@@ -107,7 +94,5 @@ fn original_parts(session: &Session) -> Vec<(usize, ScoredText<'_>)> {
     let original = messages.filter(|message| message.in_history && !message.is_summary);
     let parts = original.flat_map(|message| message.parts.clone());
     let texts = parts.map(|part| (part, ScoredText::of_part(&session.parts[part].body)));
-    texts
-        .filter(|(_, text)| !text.text.trim().is_empty())
-        .collect()
+    texts.filter(|(_, text)| !text.text.trim().is_empty()).collect()
 }

@@ -49,11 +49,7 @@ impl KindSurvival {
     /// Returns the survival if only facts that the context holds verbatim count as held.
     #[must_use]
     pub fn verbatim_only(self) -> Self {
-        Self {
-            partial: 0,
-            gone: self.gone + self.partial,
-            ..self
-        }
+        Self { partial: 0, gone: self.gone + self.partial, ..self }
     }
 
     fn add(&mut self, state: FactState, is_removed: bool) {
@@ -181,12 +177,7 @@ impl LaneSurvival {
         case: &Case,
         call: usize,
     ) -> impl Iterator<Item = (usize, FactState)> + use<'a> {
-        current_states(
-            facts,
-            &self.history,
-            call,
-            case.session.calls[call].context_end,
-        )
+        current_states(facts, &self.history, call, case.session.calls[call].context_end)
     }
 
     /// Returns the facts of a kind, or of all kinds.
@@ -245,9 +236,8 @@ fn current_states<'a>(
 
 /// Returns the facts that a call of a run lacked: those used while they were lost first, then by kind and place.
 fn lost(facts: &Facts, case: &Case, history: &FactHistory) -> Vec<LostFact> {
-    let mut found: Vec<LostFact> = (0..facts.all().len())
-        .filter_map(|idx| lost_fact(facts, case, history, idx))
-        .collect();
+    let mut found: Vec<LostFact> =
+        (0..facts.all().len()).filter_map(|idx| lost_fact(facts, case, history, idx)).collect();
     found.sort_by_key(|lost| {
         let fact = &facts.all()[lost.fact];
         (lost.used_at.is_none(), !lost.is_gone, fact.kind, lost.fact)
@@ -257,9 +247,7 @@ fn lost(facts: &Facts, case: &Case, history: &FactHistory) -> Vec<LostFact> {
 
 fn lost_fact(facts: &Facts, case: &Case, history: &FactHistory, idx: usize) -> Option<LostFact> {
     let changes = history.changes(idx);
-    let first = changes
-        .iter()
-        .position(|change| change.state == FactState::Gone)?;
+    let first = changes.iter().position(|change| change.state == FactState::Gone)?;
     let back = changes[first..]
         .iter()
         .find(|change| matches!(change.state, FactState::Verbatim | FactState::Partial));

@@ -43,30 +43,19 @@ const MAX_BYTES: usize = 300;
 impl Search {
     pub(super) fn new(whole: &str) -> Self {
         let end = whole.floor_char_boundary(MAX_BYTES);
-        Self {
-            whole: whole[..end].trim().into(),
-            partly: Partly::Nothing,
-            outcome: None,
-        }
+        Self { whole: whole[..end].trim().into(), partly: Partly::Nothing, outcome: None }
     }
 
     /// Adds a shorter text, unless it is too short or the same.
     pub(super) fn or(self, shorter: &str) -> Self {
         let is_other = shorter.len() >= MIN_BYTES && *shorter != *self.whole;
-        let partly = if is_other {
-            Partly::Text(shorter.into())
-        } else {
-            self.partly
-        };
+        let partly = if is_other { Partly::Text(shorter.into()) } else { self.partly };
         Self { partly, ..self }
     }
 
     /// Most of the words state it partly.
     pub(super) fn or_words(self) -> Self {
-        Self {
-            partly: Partly::Words,
-            ..self
-        }
+        Self { partly: Partly::Words, ..self }
     }
 
     pub(super) fn with(self, outcome: Option<Outcome>) -> Self {
@@ -135,10 +124,7 @@ impl Finder {
                 Partly::Text(text) => note(text, false),
                 Partly::Words => by_words.push((
                     fact,
-                    long_words(&search.whole)
-                        .into_iter()
-                        .map(String::into_boxed_str)
-                        .collect(),
+                    long_words(&search.whole).into_iter().map(String::into_boxed_str).collect(),
                 )),
             }
         }
@@ -147,11 +133,7 @@ impl Finder {
             .build(&patterns)
             .ok()
             .filter(|_| !patterns.is_empty());
-        Self {
-            automaton,
-            facts,
-            by_words,
-        }
+        Self { automaton, facts, by_words }
     }
 
     /// Returns the patterns in a text, each with its bytes; possibly several times.
@@ -167,9 +149,7 @@ impl Finder {
         let mut seen = HashSet::new();
         let patterns = self.hits(text).map(|(pattern, _)| pattern);
         let new = patterns.filter(|pattern| seen.insert(*pattern));
-        new.flat_map(|pattern| &self.facts[pattern])
-            .copied()
-            .collect()
+        new.flat_map(|pattern| &self.facts[pattern]).copied().collect()
     }
 
     /// Returns the facts that a text of a policy states, each once, ascending. A command needs its outcome in the same line. `is_summary`: most of the words state a fact partly.
@@ -185,10 +165,8 @@ impl Finder {
             for stated in &self.facts[pattern] {
                 let outcome = searches[stated.fact as usize].outcome;
                 let has_outcome = outcome.is_none_or(|outcome| outcomes.states(outcome));
-                states.push(StatedFact {
-                    is_verbatim: stated.is_verbatim && has_outcome,
-                    ..*stated
-                });
+                states
+                    .push(StatedFact { is_verbatim: stated.is_verbatim && has_outcome, ..*stated });
             }
         }
         if is_summary && !self.by_words.is_empty() {
@@ -196,10 +174,7 @@ impl Finder {
             for (fact, own) in &self.by_words {
                 let n = own.iter().filter(|word| words.contains(&***word)).count();
                 if !own.is_empty() && 3 * n >= 2 * own.len() {
-                    states.push(StatedFact {
-                        fact: *fact,
-                        is_verbatim: false,
-                    });
+                    states.push(StatedFact { fact: *fact, is_verbatim: false });
                 }
             }
         }
@@ -234,10 +209,7 @@ impl StatedOutcomes {
     fn around(text: &str, hit: Range<usize>) -> Self {
         let start = text.floor_char_boundary(hit.start.saturating_sub(Self::AROUND));
         let end = text.ceil_char_boundary(hit.end.saturating_add(Self::AROUND).min(text.len()));
-        let before = text[start..hit.start]
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default();
+        let before = text[start..hit.start].rsplit('\n').next().unwrap_or_default();
         let after = text[hit.end..end].split('\n').next().unwrap_or_default();
         let mut outcomes = Self::of_words(before);
         let after = Self::of_words(after);
@@ -253,12 +225,9 @@ impl StatedOutcomes {
         let mut outcomes = Self::default();
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |before| words[before]);
-            let is_failure = ["fail", "error", "crash", "broke"]
-                .iter()
-                .any(|start| word.starts_with(start));
-            let is_success = ["pass", "succe"]
-                .iter()
-                .any(|start| word.starts_with(start))
+            let is_failure =
+                ["fail", "error", "crash", "broke"].iter().any(|start| word.starts_with(start));
+            let is_success = ["pass", "succe"].iter().any(|start| word.starts_with(start))
                 || ["ok", "works", "worked", "clean", "green"].contains(word);
             match words.get(at + 1) {
                 Some(&code) if *word == "code" && before == "exit" => {
@@ -324,10 +293,7 @@ mod tests {
         assert_eq!(states("see src/ledger.rs:12"), [(0, true), (2, true)]);
         assert_eq!(states("see old/ledger.rs"), [(0, false), (2, true)]);
         assert_eq!(states("ledgers"), []);
-        assert_eq!(
-            states("must never be pushed: push main branch"),
-            [(1, false)]
-        );
+        assert_eq!(states("must never be pushed: push main branch"), [(1, false)]);
         assert_eq!(states("Never push to the main branch."), [(1, true)]);
     }
 
@@ -354,10 +320,6 @@ mod tests {
         assert!(!tests(Outcome::Passed, "cargo test took 5 s"));
         assert!(!is_stated("make clean", Outcome::Passed, "ran make clean"));
         let flag = "cargo test --no-fail-fast";
-        assert!(!is_stated(
-            flag,
-            Outcome::Failed,
-            "ran cargo test --no-fail-fast"
-        ));
+        assert!(!is_stated(flag, Outcome::Failed, "ran cargo test --no-fail-fast"));
     }
 }

@@ -21,16 +21,9 @@ pub(super) fn found(
     let mut all = events.filter(|e| is_one(e));
     let first = all.next()?;
     // Events of other stages are not counted.
-    let all: Vec<&Event> = [first]
-        .into_iter()
-        .chain(all.filter(|e| e.stage == first.stage))
-        .collect();
-    Some(Finding {
-        kind,
-        call: first.call,
-        times: all.len(),
-        text: say(first, all.len()),
-    })
+    let all: Vec<&Event> =
+        [first].into_iter().chain(all.filter(|e| e.stage == first.stage)).collect();
+    Some(Finding { kind, call: first.call, times: all.len(), text: say(first, all.len()) })
 }
 
 /// Returns the tokens before and after an event. Rounds them if their difference stays visible.
@@ -133,10 +126,7 @@ pub(super) fn no_op(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds the removal of the user's first request, if it is missing at the end.
 pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
     let first = run.case.index.first_user? as usize;
-    let statuses = run
-        .outcome
-        .context
-        .statuses(run.case.session.messages.len());
+    let statuses = run.outcome.context.statuses(run.case.session.messages.len());
     let (status, _) = *statuses.get(first)?;
     let how = match status {
         MessageStatus::Summarized => "survives only if a summary repeats it",
@@ -152,10 +142,7 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
 
 /// Returns the longest series of consecutive calls with a summary before each, if it counts as thrashing.
 pub fn thrashing_calls(outcome: &Outcome) -> Option<Range<usize>> {
-    let removing = outcome
-        .events
-        .iter()
-        .filter(|e| e.effect == Effect::Removed);
+    let removing = outcome.events.iter().filter(|e| e.effect == Effect::Removed);
     let (mut longest, mut series) = (0..0, 0..0);
     for event in removing.filter(|e| e.request.is_some()) {
         if event.call + 1 == series.end {

@@ -21,17 +21,10 @@ pub(super) fn miscounts(run: &PolicyRun<'_>) -> Option<Finding> {
         return None;
     };
     let ratio = |s: &Sample| s.metered.as_f64() / s.tokens.as_f64();
-    let judged = run
-        .outcome
-        .samples
-        .iter()
-        .filter(|s| s.tokens.0 >= MIN_TOKENS);
-    let off: Vec<&Sample> = judged
-        .filter(|s| !(REPORTED..1.0 / REPORTED).contains(&ratio(s)))
-        .collect();
-    let worst = off
-        .iter()
-        .max_by_key(|s| s.metered.0.abs_diff(s.tokens.0))?;
+    let judged = run.outcome.samples.iter().filter(|s| s.tokens.0 >= MIN_TOKENS);
+    let off: Vec<&Sample> =
+        judged.filter(|s| !(REPORTED..1.0 / REPORTED).contains(&ratio(s))).collect();
+    let worst = off.iter().max_by_key(|s| s.metered.0.abs_diff(s.tokens.0))?;
     let missed = missed(run, meter, worst);
     let why = if missed.is_empty() || ratio(worst) > 1.0 {
         String::new()
@@ -66,31 +59,13 @@ fn missed(run: &PolicyRun<'_>, meter: &NamedMeter, sample: &Sample) -> Vec<&'sta
     let prose = "The quick brown fox jumps over the lazy dog. ".repeat(20);
     let cjk = "\u{4e0a}\u{4e0b}\u{6587}\u{7ba1}\u{7406}".repeat(40);
     let checks = [
-        (
-            "images",
-            holds(Kind::Media) && weight(&picture()) <= empty + 10,
-        ),
-        (
-            "instructions",
-            holds(Kind::System) && counted("system", &prose) == 0,
-        ),
-        (
-            "tool definitions",
-            holds(Kind::Tools) && (meter.tools)(&[tool()]) == 0,
-        ),
-        (
-            "reasoning",
-            holds(Kind::Thinking) && weight(&thought(&prose)) <= empty + 10,
-        ),
-        (
-            "CJK text",
-            has_cjk(run) && counted("user", &cjk) * 3 < actual(&cjk) * 2,
-        ),
+        ("images", holds(Kind::Media) && weight(&picture()) <= empty + 10),
+        ("instructions", holds(Kind::System) && counted("system", &prose) == 0),
+        ("tool definitions", holds(Kind::Tools) && (meter.tools)(&[tool()]) == 0),
+        ("reasoning", holds(Kind::Thinking) && weight(&thought(&prose)) <= empty + 10),
+        ("CJK text", has_cjk(run) && counted("user", &cjk) * 3 < actual(&cjk) * 2),
     ];
-    checks
-        .into_iter()
-        .filter_map(|(name, is_missed)| is_missed.then_some(name))
-        .collect()
+    checks.into_iter().filter_map(|(name, is_missed)| is_missed.then_some(name)).collect()
 }
 
 /// Returns whether more than 5 % of the session's text is CJK.
@@ -100,36 +75,23 @@ fn has_cjk(run: &PolicyRun<'_>) -> bool {
     let texts = run.case.session.parts.iter().map(|part| part.body.text());
     let (cjk, all) = texts.fold((0_usize, 0_usize), |(cjk, all), text| {
         // A CJK character takes three bytes.
-        let n = if text.is_ascii() {
-            0
-        } else {
-            text.chars().filter(|c| is_cjk(*c)).count()
-        };
+        let n = if text.is_ascii() { 0 } else { text.chars().filter(|c| is_cjk(*c)).count() };
         (cjk + 3 * n, all + text.len())
     });
     cjk * 20 > all
 }
 
 fn picture() -> ChatMessage {
-    let image = Image {
-        json: Arc::new(json!({"type": "image"})),
-        pixels: Some((800, 600)),
-    };
+    let image = Image { json: Arc::new(json!({"type": "image"})), pixels: Some((800, 600)) };
     ChatMessage::from(Fields {
-        content: Content::Blocks(vec![Block {
-            part: None,
-            body: BlockBody::Image(image),
-        }]),
+        content: Content::Blocks(vec![Block { part: None, body: BlockBody::Image(image) }]),
         ..ChatMessage::new("user", "").into_fields()
     })
 }
 
 fn thought(text: &str) -> ChatMessage {
     ChatMessage::from(Fields {
-        reasoning: Some(crate::chat::Text {
-            text: text.into(),
-            part: None,
-        }),
+        reasoning: Some(crate::chat::Text { text: text.into(), part: None }),
         ..ChatMessage::new("assistant", "").into_fields()
     })
 }

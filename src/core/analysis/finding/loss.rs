@@ -31,11 +31,7 @@ pub(super) fn unrelated_error(run: &PolicyRun<'_>) -> Option<Finding> {
 fn head(error: &str) -> String {
     const MAX_CHARS: usize = 160;
     let head: String = error.chars().take(MAX_CHARS).collect();
-    if head.len() < error.len() {
-        format!("{head}\u{2026}")
-    } else {
-        head
-    }
+    if head.len() < error.len() { format!("{head}\u{2026}") } else { head }
 }
 
 /// Finds summaries that replace one which the summarizer did not receive.
@@ -53,13 +49,10 @@ pub(super) fn summary_forgotten(run: &PolicyRun<'_>) -> Option<Finding> {
 /// Finds JSON results cut to invalid JSON.
 pub(super) fn broken_json(run: &PolicyRun<'_>) -> Option<Finding> {
     let (case, context) = (run.case, &run.outcome.context);
-    let edited = context
-        .entries
-        .iter()
-        .filter_map(|entry| match &entry.body {
-            EntryBody::Edited(edited) => Some(edited),
-            _ => None,
-        });
+    let edited = context.entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::Edited(edited) => Some(edited),
+        _ => None,
+    });
     let mut events = Vec::new();
     for edited in edited {
         let parts = case.session.messages[edited.message as usize].parts.clone();

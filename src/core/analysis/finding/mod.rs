@@ -123,10 +123,7 @@ const DETECTORS: &[Detector] = &[
     (FindingKind::SummaryForgotten, loss::summary_forgotten),
     (FindingKind::OrphanedPairs, compaction::orphans),
     (FindingKind::InstructionLost, compaction::instruction_lost),
-    (
-        FindingKind::SummarySavedLittle,
-        compaction::summary_saved_little,
-    ),
+    (FindingKind::SummarySavedLittle, compaction::summary_saved_little),
     (FindingKind::BrokenJson, loss::broken_json),
     (FindingKind::Grew, compaction::grew),
     (FindingKind::Thrashing, compaction::thrashing),
@@ -159,12 +156,7 @@ fn found(
     outcome: &Outcome,
     is_asked: fn(FindingKind) -> bool,
 ) -> Vec<Finding> {
-    let run = PolicyRun {
-        case,
-        policy,
-        knobs,
-        outcome,
-    };
+    let run = PolicyRun { case, policy, knobs, outcome };
     let asked = DETECTORS.iter().filter(|(kind, _)| is_asked(*kind));
     asked.filter_map(|(_, look)| look(&run)).collect()
 }

@@ -28,11 +28,7 @@ pub(super) fn gives_up(run: &PolicyRun<'_>) -> Option<Finding> {
 pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
     let samples = &run.outcome.samples;
     let is_over = |believed: Option<crate::units::Share>| believed.is_some_and(|b| b.0 >= 1.0);
-    let n_over = samples
-        .iter()
-        .rev()
-        .take_while(|s| is_over(s.believed))
-        .count();
+    let n_over = samples.iter().rev().take_while(|s| is_over(s.believed)).count();
     let mut first = samples.len() - n_over;
     // A policy that still removes something is not stuck, unless only a rejected call triggers it.
     let is_rescue = |event: &Event| {
@@ -51,9 +47,8 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
         return None;
     }
     let fired = run.outcome.events.iter();
-    let without_effect = fired
-        .filter(|e| e.call >= begin.call && e.effect == Effect::Nothing)
-        .count();
+    let without_effect =
+        fired.filter(|e| e.call >= begin.call && e.effect == Effect::Nothing).count();
     let tried = if without_effect > 0 {
         format!(" It ran {} without effect.", times(without_effect))
     } else {
@@ -68,10 +63,7 @@ pub(super) fn never_again(run: &PolicyRun<'_>) -> Option<Finding> {
             "It is over its own limit for the last {} calls (up to {} of it) and removes nothing any more.{tried}",
             over.len(),
             whole_percent(Share(
-                over.iter()
-                    .filter_map(|s| s.believed)
-                    .map(|b| b.0)
-                    .fold(believed, f64::max)
+                over.iter().filter_map(|s| s.believed).map(|b| b.0).fold(believed, f64::max)
             )),
         ),
     })

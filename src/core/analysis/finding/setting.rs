@@ -62,9 +62,6 @@ pub(super) fn ignored(run: &PolicyRun<'_>) -> Option<Finding> {
         kind: FindingKind::Ignored,
         call: 0,
         times: 1 + changed.count(),
-        text: format!(
-            "{} is changed here, but the shipped code ignores it: {why}",
-            knob.name
-        ),
+        text: format!("{} is changed here, but the shipped code ignores it: {why}", knob.name),
     })
 }

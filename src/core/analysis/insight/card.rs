@@ -8,13 +8,8 @@ use crate::units::{Share, Tokens, Usd};
 
 /// Returns the verdict and the statements that follow it, with links.
 pub fn card(input: &InsightInput<'_>) -> Vec<Clause> {
-    let mut clauses = verdict(
-        input.case,
-        input.recorded,
-        input.output_reserve,
-        &input.trigger,
-    )
-    .clauses;
+    let mut clauses =
+        verdict(input.case, input.recorded, input.output_reserve, &input.trigger).clauses;
     clauses.extend(card_statements(input));
     clauses
 }
@@ -29,17 +24,11 @@ pub fn card_statements(input: &InsightInput<'_>) -> Vec<Clause> {
 }
 
 fn text(text: impl Into<String>) -> Clause {
-    Clause {
-        text: text.into(),
-        link: None,
-    }
+    Clause { text: text.into(), link: None }
 }
 
 fn link(text: impl Into<String>, link: Link) -> Clause {
-    Clause {
-        text: text.into(),
-        link: Some(link),
-    }
+    Clause { text: text.into(), link: Some(link) }
 }
 
 /// Returns `The session ends with a compaction: the next call would send 31.2k tokens.`

@@ -27,12 +27,7 @@ pub(super) fn grew_or_freed_little(input: &InsightInput<'_>) -> Vec<Insight> {
             continue;
         }
         let grew = event.after >= event.before;
-        let compaction = input
-            .case
-            .session
-            .compactions
-            .iter()
-            .find(|c| c.call == event.call);
+        let compaction = input.case.session.compactions.iter().find(|c| c.call == event.call);
         let is_reported = compaction.is_some_and(|c| c.tokens_before.and(c.tokens_after).is_some());
         let (kind, level, what) = if grew {
             let what = "made the context no smaller";
@@ -41,11 +36,7 @@ pub(super) fn grew_or_freed_little(input: &InsightInput<'_>) -> Vec<Insight> {
             let kind = InsightKind::CompactionFreedLittle;
             (kind, Level::Warning, "freed little")
         };
-        let certainty = if is_reported {
-            Certainty::Certain
-        } else {
-            Certainty::Likely
-        };
+        let certainty = if is_reported { Certainty::Certain } else { Certainty::Likely };
         found.push(Insight {
             call: Some(last_call(input, event.call)),
             text: if event.call < input.case.session.calls.len() {
@@ -72,10 +63,7 @@ const CHANGED: f64 = 1.5;
 pub(super) fn fill(input: &InsightInput<'_>) -> Vec<Insight> {
     let own = &input.own_compactions;
     let shares = || own.iter().map(|compaction| compaction.share().0);
-    let (least, most) = (
-        shares().fold(f64::INFINITY, f64::min),
-        shares().fold(0.0, f64::max),
-    );
+    let (least, most) = (shares().fold(f64::INFINITY, f64::min), shares().fold(0.0, f64::max));
     let Some(first) = own.first().filter(|_| most.is_finite()) else {
         return Vec::new();
     };
@@ -132,11 +120,7 @@ pub(super) fn trigger_changed(input: &InsightInput<'_>) -> Vec<Insight> {
         text,
         evidence: format!("{}, then {}", sizes(before), sizes(after)),
         advice: "Check the context window that the program assumes after a compaction, and set it if you can.",
-        ..Insight::new(
-            InsightKind::TriggerChanged,
-            Level::Warning,
-            Certainty::Certain,
-        )
+        ..Insight::new(InsightKind::TriggerChanged, Level::Warning, Certainty::Certain)
     }]
 }
 
@@ -167,9 +151,8 @@ pub(super) fn repeated_calls(input: &InsightInput<'_>) -> Vec<Insight> {
         let gone = before.iter().filter(|used| !kept(&used.message));
         let known: HashSet<(&str, &str)> = gone.map(|used| (used.tool, used.arguments)).collect();
         let soon = after.iter().take_while(|used| used.message < at + SOON);
-        let again: Vec<_> = soon
-            .filter(|used| known.contains(&(used.tool, used.arguments)))
-            .collect();
+        let again: Vec<_> =
+            soon.filter(|used| known.contains(&(used.tool, used.arguments))).collect();
         let Some(first) = again.first().filter(|_| again.len() >= MIN_REPEATED) else {
             continue;
         };
@@ -200,10 +183,7 @@ pub(super) fn repeated_calls(input: &InsightInput<'_>) -> Vec<Insight> {
 pub(super) fn cache_breaks(input: &InsightInput<'_>) -> Vec<Insight> {
     let breaks = input.audit.map_or(&[][..], |audit| &audit.breaks);
     let is_reported = |b: &&Break| input.share_of_sent(b.tokens).0 >= BREAKS;
-    let reported = breaks
-        .iter()
-        .filter(is_reported)
-        .filter(|b| b.cause != Cause::Compaction);
+    let reported = breaks.iter().filter(is_reported).filter(|b| b.cause != Cause::Compaction);
     reported
         .map(|found| Insight {
             call: Some(found.first),
@@ -216,9 +196,7 @@ pub(super) fn cache_breaks(input: &InsightInput<'_>) -> Vec<Insight> {
                 "{} tokens resent without the cache, {} of all tokens sent{}",
                 found.tokens.short(),
                 whole_percent(input.share_of_sent(found.tokens)),
-                found
-                    .usd
-                    .map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))
+                found.usd.map_or(String::new(), |usd| format!(", ${:.2} more", usd.0))
             ),
             advice: advice(found.cause),
             stake: found.tokens,
@@ -297,10 +275,6 @@ pub(super) fn unrecorded_content(input: &InsightInput<'_>) -> Vec<Insight> {
         ),
         advice: "The program may have attached files again: what looks lost may still be there.",
         call: Some(call),
-        ..Insight::new(
-            InsightKind::UnrecordedContent,
-            Level::Note,
-            Certainty::Likely,
-        )
+        ..Insight::new(InsightKind::UnrecordedContent, Level::Note, Certainty::Likely)
     }]
 }

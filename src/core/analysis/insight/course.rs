@@ -28,11 +28,7 @@ impl InsightInput<'_> {
     /// within the output reserve, which is an assumption.
     fn limit(&self, sample: &Sample) -> Tokens {
         let usable = self.usable(sample);
-        if self.trigger_at(sample) > usable.as_f64() {
-            sample.window
-        } else {
-            usable
-        }
+        if self.trigger_at(sample) > usable.as_f64() { sample.window } else { usable }
     }
 
     /// Returns the recorded program's trigger at a call, if known: the context before its next automatic compaction,
@@ -78,16 +74,12 @@ impl InsightInput<'_> {
 /// act in time there.
 pub(super) fn threshold_skipped(input: &InsightInput<'_>) -> Vec<Insight> {
     let samples = &input.recorded.samples;
-    let skips = growth(input.case, input.recorded)
-        .into_iter()
-        .filter_map(|grown| {
-            let at = samples
-                .binary_search_by_key(&grown.call, |sample| sample.call)
-                .ok()?;
-            let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
-            let below = before.tokens.as_f64() < input.trigger_at(after);
-            (below && after.tokens > input.limit(after)).then_some((grown, before, after))
-        });
+    let skips = growth(input.case, input.recorded).into_iter().filter_map(|grown| {
+        let at = samples.binary_search_by_key(&grown.call, |sample| sample.call).ok()?;
+        let (before, after) = (samples.get(at.checked_sub(1)?)?, &samples[at]);
+        let below = before.tokens.as_f64() < input.trigger_at(after);
+        (below && after.tokens > input.limit(after)).then_some((grown, before, after))
+    });
     let mut skips = skips.map(|(grown, before, after)| Insight {
         call: Some(grown.call),
         message: grown.message,
@@ -116,9 +108,7 @@ pub(super) fn hovering(input: &InsightInput<'_>) -> Vec<Insight> {
     };
     let near: Vec<&Sample> = samples.iter().filter(is_near).collect();
     let share = Share(near.len() as f64 / samples.len().max(1) as f64);
-    let Some(first) = near
-        .first()
-        .filter(|_| near.len() >= MIN_NEAR && share.0 >= MIN_NEAR_SHARE)
+    let Some(first) = near.first().filter(|_| near.len() >= MIN_NEAR && share.0 >= MIN_NEAR_SHARE)
     else {
         return Vec::new();
     };
@@ -158,17 +148,9 @@ pub(super) fn summary_too_long(input: &InsightInput<'_>) -> Vec<Insight> {
             "At call {} a request to summarize the whole context would overflow the window too.",
             call + 1
         ),
-        evidence: format!(
-            "{} tokens in a window of {}",
-            tokens.short(),
-            window.short()
-        ),
+        evidence: format!("{} tokens in a window of {}", tokens.short(), window.short()),
         advice: "Compact earlier, or let the summarizer work in pieces or on cleared tool results.",
-        ..Insight::new(
-            InsightKind::SummaryTooLong,
-            Level::Warning,
-            input.by_count(),
-        )
+        ..Insight::new(InsightKind::SummaryTooLong, Level::Warning, input.by_count())
     }]
 }
 
@@ -177,10 +159,7 @@ pub(super) fn few_messages(input: &InsightInput<'_>) -> Vec<Insight> {
     let heaviest = input.resent.heaviest(&input.case.session, FEW);
     let share = input.resent.share(&heaviest);
     let n_messages = input.case.session.n_history();
-    let Some(first) = heaviest
-        .first()
-        .filter(|_| share.0 >= MUCH && n_messages >= 5 * FEW)
-    else {
+    let Some(first) = heaviest.first().filter(|_| share.0 >= MUCH && n_messages >= 5 * FEW) else {
         return Vec::new();
     };
     let rest = heaviest.iter().take(3).map(|resent| {

@@ -26,32 +26,21 @@ pub struct Lane<'a> {
 
 /// Returns the insights about a run, worst first.
 pub fn lane_insights(case: &Case, lane: Lane<'_>) -> Vec<Insight> {
-    let mut found: Vec<Insight> = lane
-        .findings
-        .iter()
-        .map(|finding| of_finding(&lane, finding))
-        .collect();
+    let mut found: Vec<Insight> =
+        lane.findings.iter().map(|finding| of_finding(&lane, finding)).collect();
     let proof = cannot_get_below(case, &lane);
     // A proof replaces the findings that it explains.
     found.retain(|f| proof.is_none() || f.kind != InsightKind::Finding(FindingKind::Thrashing));
     found.extend(proof);
     found.extend(summary_too_long(case, &lane));
     found.extend(not_paid(&lane));
-    found.extend(
-        lane.outcome
-            .warnings
-            .iter()
-            .map(|warning| odd(&lane, warning)),
-    );
+    found.extend(lane.outcome.warnings.iter().map(|warning| odd(&lane, warning)));
     sort(&mut found);
     found
 }
 
 fn of_lane(lane: &Lane<'_>, kind: InsightKind, level: Level) -> Insight {
-    Insight {
-        lane: Some(lane.name.to_owned()),
-        ..Insight::new(kind, level, Certainty::Certain)
-    }
+    Insight { lane: Some(lane.name.to_owned()), ..Insight::new(kind, level, Certainty::Certain) }
 }
 
 fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
@@ -63,28 +52,18 @@ fn of_finding(lane: &Lane<'_>, finding: &Finding) -> Insight {
         },
         advice: advice::advice(finding.kind),
         call: Some(finding.call),
-        ..of_lane(
-            lane,
-            InsightKind::Finding(finding.kind),
-            advice::level(finding.kind),
-        )
+        ..of_lane(lane, InsightKind::Finding(finding.kind), advice::level(finding.kind))
     }
 }
 
 /// Reports a warning of the run, at its call.
 fn odd(lane: &Lane<'_>, warning: &Warning) -> Insight {
-    let call = warning
-        .call
-        .filter(|call| *call < lane.outcome.samples.len());
+    let call = warning.call.filter(|call| *call < lane.outcome.samples.len());
     let text = match call {
         Some(_) => warning.text.clone(),
         None => warning.to_string(),
     };
-    Insight {
-        call,
-        text,
-        ..of_lane(lane, InsightKind::Odd, Level::Warning)
-    }
+    Insight { call, text, ..of_lane(lane, InsightKind::Odd, Level::Warning) }
 }
 
 /// Reports a policy whose minimum context is above its trigger, proven from its settings and the session.
@@ -157,11 +136,8 @@ fn summary_too_long(case: &Case, lane: &Lane<'_>) -> Option<Insight> {
 
 /// Reports compactions that cost more than they saved by the end of the session.
 fn not_paid(lane: &Lane<'_>) -> Option<Insight> {
-    let unpaid: Vec<&BreakEven> = lane
-        .break_even
-        .iter()
-        .filter(|b| b.has_paid() == Some(false))
-        .collect();
+    let unpaid: Vec<&BreakEven> =
+        lane.break_even.iter().filter(|b| b.has_paid() == Some(false)).collect();
     let first = unpaid.first()?;
     let short_of = |b: &BreakEven| {
         let saved = b.per_call.map_or(0.0, |usd| usd.0) * b.left as f64;

@@ -106,10 +106,7 @@ fn rereads(case: &Case, files: &FileReads, own: &ExpectedRereads) -> Option<Insi
     if own.total.is_none() {
         return None;
     }
-    let likely = own
-        .removals
-        .iter()
-        .max_by(|a, b| a.extra.total_cmp(&b.extra))?;
+    let likely = own.removals.iter().max_by(|a, b| a.extra.total_cmp(&b.extra))?;
     let share = Share(first.call as f64 / case.session.calls.len().max(1) as f64);
     Some(Insight {
         message: Some(likely.message),
@@ -128,10 +125,6 @@ fn rereads(case: &Case, files: &FileReads, own: &ExpectedRereads) -> Option<Insi
         ),
         advice: "Compare settings with sweep or Tune: their cost contains the price of re-reads.",
         call: Some(first.call),
-        ..Insight::new(
-            InsightKind::ExpectedRereads,
-            Level::Note,
-            Certainty::Inferred,
-        )
+        ..Insight::new(InsightKind::ExpectedRereads, Level::Note, Certainty::Inferred)
     })
 }

@@ -305,10 +305,7 @@ const NO_TRIGGER: [&str; 2] = ["manual", "prune"];
 fn own_compactions(case: &Case, recorded: &Outcome) -> Vec<OwnCompaction> {
     let calls = &case.session.calls;
     let is_known = |compaction: &RecordedCompaction| {
-        let before = compaction
-            .call
-            .checked_sub(1)
-            .and_then(|call| calls.get(call));
+        let before = compaction.call.checked_sub(1).and_then(|call| calls.get(call));
         compaction.tokens_before.is_some() || before.is_some_and(|call| call.usage.is_some())
     };
     let events = recorded.events.iter().filter(|event| event.is_recorded());

@@ -15,9 +15,8 @@ pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
         let cached = usage.cache_read.unwrap_or_default() + usage.cache_write.unwrap_or_default();
         cached > usage.input
     };
-    let wrong: Vec<usize> = (0..calls.len())
-        .filter(|at| calls[*at].usage.is_some_and(contradicts))
-        .collect();
+    let wrong: Vec<usize> =
+        (0..calls.len()).filter(|at| calls[*at].usage.is_some_and(contradicts)).collect();
     let mut found = Vec::new();
     if let Some(first) = wrong.first() {
         found.push(Insight {
@@ -28,11 +27,7 @@ pub(super) fn impossible_usage(input: &InsightInput<'_>) -> Vec<Insight> {
             evidence: format!("first at call {}", first + 1),
             advice: "Do not trust cost and pressure at these calls.",
             call: Some(*first),
-            ..Insight::new(
-                InsightKind::ImpossibleUsage,
-                Level::Warning,
-                Certainty::Certain,
-            )
+            ..Insight::new(InsightKind::ImpossibleUsage, Level::Warning, Certainty::Certain)
         });
     }
     let left_out = || (0..calls.len()).filter_map(|at| Some((at, calls[at].left_out?)));
@@ -124,10 +119,7 @@ pub(super) fn window_mismatch(input: &InsightInput<'_>) -> Vec<Insight> {
     warnings
         .map(|warning| Insight {
             text: format!("{warning}."),
-            evidence: format!(
-                "largest window assumed: {}",
-                input.case.windows.largest().short()
-            ),
+            evidence: format!("largest window assumed: {}", input.case.windows.largest().short()),
             advice: "Set the context window with --window if you know it.",
             ..Insight::new(InsightKind::WindowMismatch, Level::Note, Certainty::Certain)
         })
@@ -184,10 +176,9 @@ pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
             "The reported usage does not match the text in this file, so counts of messages and lanes are not calibrated \
              with it.",
         ),
-        (None, Accuracy::Calibrated(error)) if error.0 > ERRS && is_assumed => (
-            error,
-            "Too few calls report usage for a calibration, so the error is assumed.",
-        ),
+        (None, Accuracy::Calibrated(error)) if error.0 > ERRS && is_assumed => {
+            (error, "Too few calls report usage for a calibration, so the error is assumed.")
+        }
         (None, Accuracy::Calibrated(error)) if error.0 > ERRS => (
             error,
             "Token counts are poorly calibrated to the reported usage, so figures between calls are rough.",
@@ -198,10 +189,6 @@ pub(super) fn counts_differ(input: &InsightInput<'_>) -> Vec<Insight> {
         text: what.to_owned(),
         evidence: format!("mean error {}", whole_percent(Share(error.0))),
         advice: "Single figures are rough; compare lanes with each other.",
-        ..Insight::new(
-            InsightKind::CountsDiffer,
-            Level::Warning,
-            Certainty::Certain,
-        )
+        ..Insight::new(InsightKind::CountsDiffer, Level::Warning, Certainty::Certain)
     }]
 }

@@ -38,18 +38,10 @@ pub(super) fn answered_calls(case: &Case) -> Vec<AnsweredCall<'_>> {
     let session = &case.session;
     let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut uses = Vec::new();
-    let history = session
-        .messages
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| m.in_history);
+    let history = session.messages.iter().enumerate().filter(|(_, m)| m.in_history);
     for (message, part) in history.flat_map(|(idx, m)| m.parts.clone().map(move |p| (idx, p))) {
         match &session.parts[part].body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } => {
+            Body::ToolCall { call, tool, arguments } => {
                 calls.insert(call, (tool, arguments));
             }
             Body::ToolResult { call, text, .. } => {
@@ -141,14 +133,9 @@ mod tests {
         assert_eq!(of_command("cat src/main.rs"), Some(Breadth::WholeFile));
         assert_eq!(of_command("cd /srv && ls -laR src"), Some(Breadth::Listing));
         assert_eq!(of_command("grep -rn needle ."), Some(Breadth::Search));
-        for other in [
-            "cat a | head",
-            "ls -la",
-            "grep -n needle a.rs",
-            "find . -maxdepth 1",
-            "cat a; ls",
-            "",
-        ] {
+        for other in
+            ["cat a | head", "ls -la", "grep -n needle a.rs", "find . -maxdepth 1", "cat a; ls", ""]
+        {
             assert_eq!(of_command(other), None, "{other}");
         }
     }

@@ -43,16 +43,8 @@ impl Waste {
         vec![Insight {
             call: input.case.session.first_call_with(first.message),
             message: Some(first.message),
-            text: format!(
-                "{}: {} of all tokens sent.",
-                what(&unused),
-                whole_percent(share)
-            ),
-            evidence: format!(
-                "{} tokens × calls; {}",
-                all.short(),
-                examples(input, &unused)
-            ),
+            text: format!("{}: {} of all tokens sent.", what(&unused), whole_percent(share)),
+            evidence: format!("{} tokens × calls; {}", all.short(), examples(input, &unused)),
             advice: self.advice,
             stake: all,
             ..Insight::new(self.kind, Level::Warning, self.certainty)
@@ -63,43 +55,23 @@ impl Waste {
 impl InsightInput<'_> {
     /// Returns a result and the calls that sent it.
     fn result(&self, used: &AnsweredCall<'_>) -> ResentMessage {
-        ResentMessage {
-            tokens: used.tokens,
-            ..self.resent.messages[used.message]
-        }
+        ResentMessage { tokens: used.tokens, ..self.resent.messages[used.message] }
     }
 }
 
 fn examples(input: &InsightInput<'_>, unused: &[ResentMessage]) -> String {
     let one = |v: &ResentMessage| {
-        format!(
-            "{} ({} × {})",
-            input.name(v.message),
-            v.tokens.short(),
-            v.calls
-        )
+        format!("{} ({} × {})", input.name(v.message), v.tokens.short(), v.calls)
     };
-    unused
-        .iter()
-        .take(3)
-        .map(one)
-        .collect::<Vec<_>>()
-        .join(", ")
+    unused.iter().take(3).map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Reports large results that were resent after their last use.
 pub(super) fn dead_results(input: &InsightInput<'_>) -> Vec<Insight> {
-    let unused = input
-        .tools
-        .iter()
-        .filter(|used| used.tokens >= LARGE)
-        .filter_map(|used| {
-            let calls = input.calls_after(used.message, input.uses.of_message(used.message));
-            (calls >= RESENT).then_some(ResentMessage {
-                calls,
-                ..input.result(used)
-            })
-        });
+    let unused = input.tools.iter().filter(|used| used.tokens >= LARGE).filter_map(|used| {
+        let calls = input.calls_after(used.message, input.uses.of_message(used.message));
+        (calls >= RESENT).then_some(ResentMessage { calls, ..input.result(used) })
+    });
     let waste = Waste {
         kind: InsightKind::DeadResults,
         certainty: Certainty::Inferred,
@@ -141,11 +113,7 @@ pub(super) fn duplicate_results(input: &InsightInput<'_>) -> Vec<Insight> {
     waste.insight(input, unused, |unused| {
         format!(
             "{} that was still in the context",
-            those(
-                unused.len(),
-                "call returned a result",
-                "calls returned a result"
-            )
+            those(unused.len(), "call returned a result", "calls returned a result")
         )
     })
 }
@@ -181,27 +149,17 @@ pub(super) fn broad_results(input: &InsightInput<'_>) -> Vec<Insight> {
         advice: "Request a range of lines, one folder, or the first matches; limit the size of results.",
     };
     waste.insight(input, unused, |_| {
-        format!(
-            "{} of which at most one line in ten was named later",
-            kinds.join(", ")
-        )
+        format!("{} of which at most one line in ten was named later", kinds.join(", "))
     })
 }
 
 /// Reports images and documents, which are resent with every call.
 pub(super) fn images(input: &InsightInput<'_>) -> Vec<Insight> {
     let index = &input.case.index;
-    let media = index
-        .kinds
-        .iter()
-        .enumerate()
-        .filter(|(_, kind)| **kind == Kind::Media);
+    let media = index.kinds.iter().enumerate().filter(|(_, kind)| **kind == Kind::Media);
     let unused = media.map(|(part, _)| {
         let message = index.message_of[part] as usize;
-        ResentMessage {
-            tokens: input.case.ledger.part(part),
-            ..input.resent.messages[message]
-        }
+        ResentMessage { tokens: input.case.ledger.part(part), ..input.resent.messages[message] }
     });
     let unused: Vec<ResentMessage> = unused.filter(|v| v.calls >= RESENT).collect();
     let waste = Waste {

@@ -31,19 +31,13 @@ pub fn next_actions(session: &Session, call: usize, most: usize) -> Vec<Recorded
         if !message.in_history || message.call.is_none() && message.is_injected {
             continue;
         }
-        while session
-            .calls
-            .get(current + 1)
-            .is_some_and(|next| next.context_end <= idx)
-        {
+        while session.calls.get(current + 1).is_some_and(|next| next.context_end <= idx) {
             current += 1;
             thoughts.clear();
         }
         for part in session.parts_of(message) {
             match &part.body {
-                Body::ToolCall {
-                    tool, arguments, ..
-                } => {
+                Body::ToolCall { tool, arguments, .. } => {
                     actions.push(RecordedAction {
                         call: current,
                         tool: tool.to_string(),
@@ -82,13 +76,7 @@ pub fn request_text(actions: &[RecordedAction]) -> String {
          decide what it rests on: a path, a name, a value, an instruction or a result that the agent had to know.\n\n",
     );
     for (idx, action) in actions.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "Action {}: {} {}",
-            idx + 1,
-            action.tool,
-            action.arguments
-        );
+        let _ = writeln!(text, "Action {}: {} {}", idx + 1, action.tool, action.arguments);
         if !action.thoughts.is_empty() {
             let _ = writeln!(text, "Thoughts before it: {}", action.thoughts);
         }

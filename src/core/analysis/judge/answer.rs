@@ -30,9 +30,8 @@ pub struct JudgedAction {
 pub fn parse(text: &str, n: usize, contains: impl Fn(&str) -> bool) -> Vec<Option<JudgedAction>> {
     let mut judged = vec![None; n];
     for entry in entries(text) {
-        let number = entry["action"]
-            .as_u64()
-            .or_else(|| entry["action"].as_str()?.trim().parse().ok());
+        let number =
+            entry["action"].as_u64().or_else(|| entry["action"].as_str()?.trim().parse().ok());
         let slot = number.and_then(|number| judged.get_mut((number as usize).checked_sub(1)?));
         if let (Some(slot), Some(action)) = (slot, judge(&entry, &contains)) {
             slot.get_or_insert(action);
@@ -73,10 +72,7 @@ fn judge(entry: &Value, contains: impl Fn(&str) -> bool) -> Option<JudgedAction>
         _ => return None,
     };
     if support == Support::Missing {
-        return Some(JudgedAction {
-            support,
-            has_false_quote: false,
-        });
+        return Some(JudgedAction { support, has_false_quote: false });
     }
     let quote = entry["quote"].as_str().unwrap_or_default();
     let is_there = quote.trim().len() >= MIN_QUOTE && contains(quote);
@@ -94,10 +90,7 @@ mod tests {
 
     fn judged(text: &str, n: usize) -> Vec<Option<(Support, bool)>> {
         let judged = parse(text, n, |quote| CONTEXT.contains(quote));
-        judged
-            .into_iter()
-            .map(|j| j.map(|j| (j.support, j.has_false_quote)))
-            .collect()
+        judged.into_iter().map(|j| j.map(|j| (j.support, j.has_false_quote))).collect()
     }
 
     #[test]
@@ -130,13 +123,9 @@ mod tests {
         assert_eq!(judged(cut, 2), [Some((Support::Missing, false)), None]);
         let lines = "{\"action\": 2, \"status\": \"missing\"}\n{\"action\": 1, \"status\": \"supported\", \"quote\": \"Edit src/\"}";
         assert_eq!(judged(lines, 2)[0], Some((Support::Supported, false)));
-        for text in [
-            "",
-            "I cannot judge this.",
-            "[",
-            "[1, 2]",
-            "{\"action\": 0, \"status\": \"missing\"}",
-        ] {
+        for text in
+            ["", "I cannot judge this.", "[", "[1, 2]", "{\"action\": 0, \"status\": \"missing\"}"]
+        {
             assert_eq!(judged(text, 1), [None], "{text}");
         }
     }

@@ -111,21 +111,14 @@ fn judged_lane(points: &[JudgedPoint], lane: usize, name: &str) -> JudgedLane {
     let mut shares = Vec::new();
     for point in points {
         for (action, full) in point.full.iter().enumerate() {
-            let samples = point.lanes[lane]
-                .iter()
-                .filter_map(|sample| *sample.get(action)?);
+            let samples = point.lanes[lane].iter().filter_map(|sample| *sample.get(action)?);
             let scores: Vec<f64> = samples.map(is_supported).collect();
             if scores.is_empty() {
                 continue;
             }
-            let (cluster, score) = (
-                point.clusters[lane],
-                scores.iter().sum::<f64>() / scores.len() as f64,
-            );
-            shares.push(ClusteredValue {
-                cluster,
-                value: score,
-            });
+            let (cluster, score) =
+                (point.clusters[lane], scores.iter().sum::<f64>() / scores.len() as f64);
+            shares.push(ClusteredValue { cluster, value: score });
             pairs.extend(full.map(|full| PairedScore {
                 cluster,
                 first: score,
@@ -138,9 +131,7 @@ fn judged_lane(points: &[JudgedPoint], lane: usize, name: &str) -> JudgedLane {
         supported: mean(&shares),
         difference_to_full: paired_difference(&pairs),
         counts: SupportCounts::of(
-            points
-                .iter()
-                .flat_map(|point| point.lanes[lane].iter().flatten()),
+            points.iter().flat_map(|point| point.lanes[lane].iter().flatten()),
         ),
     }
 }
@@ -150,24 +141,17 @@ mod tests {
     use super::*;
     use crate::analysis::statistics::Conclusion;
 
-    const YES: Option<JudgedAction> = Some(JudgedAction {
-        support: Support::Supported,
-        has_false_quote: false,
-    });
-    const NO: Option<JudgedAction> = Some(JudgedAction {
-        support: Support::Missing,
-        has_false_quote: true,
-    });
+    const YES: Option<JudgedAction> =
+        Some(JudgedAction { support: Support::Supported, has_false_quote: false });
+    const NO: Option<JudgedAction> =
+        Some(JudgedAction { support: Support::Missing, has_false_quote: true });
 
     #[test]
     fn a_lane_is_compared_with_the_full_context_action_by_action() {
         let point = |cluster| JudgedPoint {
             clusters: vec![cluster, cluster],
             full: vec![YES, YES, None],
-            lanes: vec![
-                vec![vec![YES, NO, NO], vec![YES, YES, None]],
-                vec![vec![YES, YES, YES]],
-            ],
+            lanes: vec![vec![vec![YES, NO, NO], vec![YES, YES, None]], vec![vec![YES, YES, YES]]],
         };
         let points: Vec<_> = (0..12).map(point).collect();
         let names = ["a".to_owned(), "b".to_owned()];
@@ -177,26 +161,11 @@ mod tests {
         };
         // (1 + 1/2 + 0) / 3, and (1 + 1/2) / 2 against 1.
         assert_eq!((a.supported.value, a.supported.n), (Some(0.5), 36));
-        assert_eq!(
-            (a.difference_to_full.value, a.difference_to_full.n),
-            (Some(-0.25), 24)
-        );
+        assert_eq!((a.difference_to_full.value, a.difference_to_full.n), (Some(-0.25), 24));
         assert_eq!(a.difference_to_full.conclusion, Conclusion::Below);
-        assert_eq!(
-            (a.counts.missing, a.counts.false_quotes, a.counts.not_judged),
-            (24, 24, 12)
-        );
-        assert_eq!(
-            (b.supported.value, b.difference_to_full.value),
-            (Some(1.0), Some(0.0))
-        );
-        assert_eq!(
-            (
-                outcome.full_context.supported,
-                outcome.full_context.not_judged
-            ),
-            (24, 12)
-        );
+        assert_eq!((a.counts.missing, a.counts.false_quotes, a.counts.not_judged), (24, 24, 12));
+        assert_eq!((b.supported.value, b.difference_to_full.value), (Some(1.0), Some(0.0)));
+        assert_eq!((outcome.full_context.supported, outcome.full_context.not_judged), (24, 12));
         let nothing = JudgeOutcome::new(&[], &names, 0, 0);
         assert_eq!(nothing.lanes[0].supported.value, None);
     }

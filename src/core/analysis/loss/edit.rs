@@ -52,9 +52,7 @@ impl Edits {
                 };
                 let tool_call = ToolCall::of(arguments);
                 let changes = tool_call.files.into_iter();
-                found
-                    .changes
-                    .extend(changes.map(|path| Change { path, message }));
+                found.changes.extend(changes.map(|path| Change { path, message }));
                 let mut seen = HashSet::new();
                 let old = tool_call.old.iter().map(|line| line.trim());
                 let lines = old.filter(|line| line.chars().count() >= MIN_LINE_CHARS);
@@ -102,16 +100,8 @@ impl Edits {
 }
 
 /// Arguments with the text to replace, if another argument begins with `new` or `replace`.
-const OLD: [&str; 8] = [
-    "old",
-    "oldStr",
-    "oldString",
-    "oldText",
-    "old_str",
-    "old_string",
-    "old_text",
-    "search",
-];
+const OLD: [&str; 8] =
+    ["old", "oldStr", "oldString", "oldText", "old_str", "old_string", "old_text", "search"];
 /// Arguments that show that a call writes the file.
 const WRITTEN: [&str; 9] = [
     "code_edit",
@@ -232,11 +222,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_only_read_was_not_changed() {
-        assert!(
-            ToolCall::of(r#"{"path":"a.rs","limit":20}"#)
-                .files
-                .is_empty()
-        );
+        assert!(ToolCall::of(r#"{"path":"a.rs","limit":20}"#).files.is_empty());
         let written = ToolCall::of(r#"{"path":"a.rs","content":"x"}"#);
         assert_eq!(written.files, [Box::from("a.rs")]);
     }

@@ -46,11 +46,7 @@ pub(super) fn instructions(session: &Session, phrases: &mut Phrases) -> Vec<Inst
                     && found.iter().all(|known| known.phrase != phrase)
                 {
                     let text = sentence.replace("**", "").replace("__", "").into();
-                    found.push(Instruction {
-                        message,
-                        text,
-                        phrase,
-                    });
+                    found.push(Instruction { message, text, phrase });
                 }
             }
         }
@@ -89,9 +85,7 @@ pub(in crate::analysis) fn sentences(text: &str) -> impl Iterator<Item = &str> {
         !is_code && !line.starts_with(['>', '|']) && !has_file_position(line) && !is_log(line)
     });
     lines.flat_map(|line| {
-        let ends = line
-            .split_inclusive(". ")
-            .flat_map(|s| s.split_inclusive("! "));
+        let ends = line.split_inclusive(". ").flat_map(|s| s.split_inclusive("! "));
         let ends = ends.flat_map(|s| s.split_inclusive("? "));
         ends.map(|sentence| {
             let is_mark = |c: char| c.is_whitespace() || matches!(c, '-' | '*' | '•' | '>' | '#');
@@ -109,15 +103,14 @@ fn tag_of(line: &str) -> Option<&str> {
 
 /// Returns whether a line contains a position in a file (`main.rs:12`), as reviews and errors do.
 fn has_file_position(line: &str) -> bool {
-    line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`' | ','))
-        .any(|word| {
-            let place = word.split_once(':');
-            place.is_some_and(|(file, line)| {
-                let end = file.rsplit_once('.').map_or("", |(_, end)| end);
-                let is_end = (1..=4).contains(&end.len()) && end.chars().all(char::is_alphanumeric);
-                is_end && !word.contains("//") && begins_with_digit(line)
-            })
+    line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '`' | ',')).any(|word| {
+        let place = word.split_once(':');
+        place.is_some_and(|(file, line)| {
+            let end = file.rsplit_once('.').map_or("", |(_, end)| end);
+            let is_end = (1..=4).contains(&end.len()) && end.chars().all(char::is_alphanumeric);
+            is_end && !word.contains("//") && begins_with_digit(line)
         })
+    })
 }
 
 /// Returns whether a line begins with a time, as in a log.
@@ -197,12 +190,8 @@ fn orders(words: &[Word<'_>], at: usize) -> bool {
 
 /// Returns whether a clause begins with this word, or with words of [`LEADS`] before it.
 fn begins(words: &[Word<'_>], at: usize) -> bool {
-    let is_start = |at: usize| {
-        at == 0
-            || words[at]
-                .gap
-                .contains([',', ';', ':', '—', '–', '(', '.', '!'])
-    };
+    let is_start =
+        |at: usize| at == 0 || words[at].gap.contains([',', ';', ':', '—', '–', '(', '.', '!']);
     let mut first = at;
     while !is_start(first) && LEADS.contains(&&*words[first - 1].low) {
         first -= 1;
@@ -221,26 +210,15 @@ const PRONOUNS: [&str; 15] = [
 const TELLING: [&str; 8] = ["he", "i", "it", "she", "that", "there", "they", "this"];
 
 /// First words of a statement.
-const SUBJECTS: [&str; 12] = [
-    "a", "all", "an", "both", "each", "every", "its", "my", "our", "some", "the", "your",
-];
+const SUBJECTS: [&str; 12] =
+    ["a", "all", "an", "both", "each", "every", "its", "my", "our", "some", "the", "your"];
 
 /// Words before `always` and `never` that make an order.
 const MODALS: [&str; 5] = ["must", "please", "shall", "should", "to"];
 
 /// Words that may come before the verb of an order.
-const LEADS: [&str; 10] = [
-    "also",
-    "and",
-    "but",
-    "important",
-    "just",
-    "please",
-    "remember",
-    "so",
-    "then",
-    "therefore",
-];
+const LEADS: [&str; 10] =
+    ["also", "and", "but", "important", "just", "please", "remember", "so", "then", "therefore"];
 
 #[cfg(test)]
 mod tests {

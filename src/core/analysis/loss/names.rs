@@ -46,11 +46,8 @@ pub(super) struct Use {
 impl Names {
     /// Builds the index in one pass over all messages.
     pub fn new(session: &Session) -> Self {
-        let texts: Vec<Cow<'_, str>> = session
-            .parts
-            .par_iter()
-            .map(|p| part_text(&p.body))
-            .collect();
+        let texts: Vec<Cow<'_, str>> =
+            session.parts.par_iter().map(|p| part_text(&p.body)).collect();
         let most = most_messages(session);
         let mut names = Self::gathered(session, &texts, most);
         names.edits = Edits::new(session, &mut names.phrases);
@@ -104,10 +101,7 @@ impl Names {
 
     /// Returns the positions of a name before a message.
     pub(super) fn copies_until(&self, name: u32, message: u32) -> &[TextPosition] {
-        let (from, to) = (
-            self.copies_of[name as usize],
-            self.copies_of[name as usize + 1],
-        );
+        let (from, to) = (self.copies_of[name as usize], self.copies_of[name as usize + 1]);
         let copies = &self.copies[from as usize..to as usize];
         &copies[..copies.partition_point(|place| place.message < message)]
     }
@@ -141,16 +135,10 @@ impl Names {
         names.copies_of.push(names.copies.len() as u32);
         for of_call in uses {
             names.uses_at.push(names.uses.len() as u32);
-            names
-                .uses
-                .extend(of_call.into_iter().map(|(word, message, n)| {
-                    let name = new_ids[word];
-                    Use {
-                        name,
-                        message,
-                        copies_end: names.copies_of[name as usize] + n,
-                    }
-                }));
+            names.uses.extend(of_call.into_iter().map(|(word, message, n)| {
+                let name = new_ids[word];
+                Use { name, message, copies_end: names.copies_of[name as usize] + n }
+            }));
         }
         names.uses_at.push(names.uses.len() as u32);
         names
@@ -182,9 +170,7 @@ fn is_specific(word: &str) -> bool {
 fn with_pieces(word: &str) -> impl Iterator<Item = &str> {
     let file = word.rsplit_once('/').map(|(_, file)| file);
     let last = file.unwrap_or(word);
-    let pieces = last
-        .split('.')
-        .filter(move |piece| piece.len() < last.len());
+    let pieces = last.split('.').filter(move |piece| piece.len() < last.len());
     [Some(word), file].into_iter().flatten().chain(pieces)
 }
 
@@ -217,10 +203,7 @@ fn copies_of(
     let mut copies = vec![Vec::new(); words.len()];
     for (idx, message) in session.messages.iter().enumerate() {
         for part in message.parts.clone() {
-            let place = TextPosition {
-                message: idx as u32,
-                part: part as u32,
-            };
+            let place = TextPosition { message: idx as u32, part: part as u32 };
             for id in &known[part] {
                 let copies = &mut copies[*id as usize];
                 if copies.last() != Some(&place) {

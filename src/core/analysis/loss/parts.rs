@@ -16,10 +16,7 @@ pub(super) struct TextPosition {
 
 /// Returns whether the model wrote this part of an answer.
 pub(super) fn is_own(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Text(_) | Body::Thinking { .. } | Body::ToolCall { .. }
-    )
+    matches!(body, Body::Text(_) | Body::Thinking { .. } | Body::ToolCall { .. })
 }
 
 /// Returns the messages of the answer of each call.

@@ -43,10 +43,8 @@ impl Phrases {
         for (idx, message) in session.messages.iter().enumerate() {
             for part in message.parts.clone() {
                 for phrase in &found[part] {
-                    self.copies[*phrase as usize].push(TextPosition {
-                        message: idx as u32,
-                        part: part as u32,
-                    });
+                    self.copies[*phrase as usize]
+                        .push(TextPosition { message: idx as u32, part: part as u32 });
                 }
             }
         }
@@ -92,11 +90,7 @@ impl<'a> Finder<'a> {
             bits[word] |= bit;
             by_head.entry(head).or_default().push(idx as u32);
         }
-        Self {
-            phrases,
-            by_head,
-            bits,
-        }
+        Self { phrases, by_head, bits }
     }
 
     /// Returns the phrases in a text, ascending.
@@ -140,10 +134,7 @@ mod tests {
         let phrases = phrases.map(Box::from);
         let finder = Finder::new(&phrases);
         assert_eq!(finder.find("let total = 1;"), [1]);
-        assert_eq!(
-            finder.find("  7→ let total = 0;\nélan née à la place"),
-            [0, 2]
-        );
+        assert_eq!(finder.find("  7→ let total = 0;\nélan née à la place"), [0, 2]);
         assert_eq!(finder.find("let tota"), [0; 0]);
         assert_eq!(finder.find("let total = 2;"), [0; 0]);
     }

@@ -65,10 +65,7 @@ pub fn survival(
     let name = |name: u32| {
         let copies = names.copies_until(name, end as u32);
         let is_verbatim = visible.shows_name(name, end as u32, copies);
-        (
-            name,
-            state(is_verbatim, || words.has_last(names.word(name))),
-        )
+        (name, state(is_verbatim, || words.has_last(names.word(name))))
     };
     let instructions = names.instructions().iter().enumerate();
     let given = instructions.filter(|(_, instruction)| instruction.message < before);
@@ -107,20 +104,14 @@ fn used_later(names: &Names, before: u32, from: usize) -> impl Iterator<Item = u
         let copies = names.copies_before(used);
         copies.first().is_some_and(|place| place.message < before)
     };
-    let used: std::collections::BTreeSet<u32> = later
-        .filter(|(_, used)| occurs(used))
-        .map(|(_, used)| used.name)
-        .collect();
+    let used: std::collections::BTreeSet<u32> =
+        later.filter(|(_, used)| occurs(used)).map(|(_, used)| used.name).collect();
     used.into_iter()
 }
 
 /// Returns the files changed before a message, in order of their last change.
 fn changed(names: &Names, before: usize) -> Vec<&str> {
-    let changes = names
-        .edits
-        .changes
-        .iter()
-        .filter(|change| change.message < before);
+    let changes = names.edits.changes.iter().filter(|change| change.message < before);
     let mut last: BTreeMap<&str, usize> = BTreeMap::new();
     for (idx, change) in changes.enumerate() {
         last.insert(tail(&change.path), idx);
@@ -141,10 +132,7 @@ fn texts<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<Cow<'a, s
     let mut texts = Vec::new();
     for (idx, message) in case.session.messages[..end].iter().enumerate() {
         for part in message.parts.clone() {
-            let place = super::parts::TextPosition {
-                message: idx as u32,
-                part: part as u32,
-            };
+            let place = super::parts::TextPosition { message: idx as u32, part: part as u32 };
             match visible.part(place, u32::MAX) {
                 VisibleText::Whole => texts.push(part_text(&case.session.parts[part].body)),
                 VisibleText::Rest(rest) => texts.push(Cow::Borrowed(rest)),

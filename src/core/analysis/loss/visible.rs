@@ -30,11 +30,7 @@ impl<'a> Visible<'a> {
     pub(super) fn new(case: &'a Case, names: &'a Names, received: &'a Received) -> Self {
         let messages = case.session.messages.iter();
         let first = |in_history| {
-            if in_history {
-                Visibility::Whole
-            } else {
-                Visibility::Gone
-            }
+            if in_history { Visibility::Whole } else { Visibility::Gone }
         };
         Self {
             case,
@@ -135,10 +131,7 @@ impl<'a> Visible<'a> {
 
     /// Returns the policy's own texts in the context, without markers and predicted texts.
     pub(super) fn written(&self) -> impl Iterator<Item = &'a str> {
-        let texts = self
-            .texts
-            .iter()
-            .map(|idx| &self.received.texts[*idx as usize]);
+        let texts = self.texts.iter().map(|idx| &self.received.texts[*idx as usize]);
         let written = texts.filter(|text| text.kind != TextKind::Marker && !text.is_predicted);
         written.map(|text| &*text.text)
     }

@@ -73,10 +73,7 @@ impl Choice {
             }
             [true, true] if options[1].contains(options[0]) => Self::B,
             [true, true] => Self::Both,
-            _ if REFUSALS
-                .iter()
-                .any(|words| lower.replace('’', "'").contains(words)) =>
-            {
+            _ if REFUSALS.iter().any(|words| lower.replace('’', "'").contains(words)) => {
                 Self::Refused
             }
             _ => Self::Neither,
@@ -99,10 +96,8 @@ fn letters(text: &str) -> Letters {
     let mut is_first = true;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         let word = &rest[start..];
-        let (word, after) = word.split_at(
-            word.find(|c: char| !c.is_alphanumeric())
-                .unwrap_or(word.len()),
-        );
+        let (word, after) =
+            word.split_at(word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len()));
         let next = words(after).next().unwrap_or_default();
         // "A file", but not "A" or "A, because": an article precedes a word in lower case.
         let is_article = word == "A"
@@ -137,8 +132,7 @@ fn letter(word: &str) -> Option<Choice> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Returns whether an answer is right, or what it is instead, in one or two words.
@@ -253,22 +247,10 @@ mod tests {
 
     #[test]
     fn other_answers_are_told_apart() {
-        for text in [
-            "Neither A nor B",
-            "neither",
-            "I do not know.",
-            "A file was edited",
-            "42",
-        ] {
+        for text in ["Neither A nor B", "neither", "I do not know.", "A file was edited", "42"] {
             assert_eq!(parse(text), Neither, "{text}");
         }
-        for text in [
-            "A and B",
-            "Both",
-            "A/B",
-            "A or B",
-            "src/old.rs and src/new.rs",
-        ] {
+        for text in ["A and B", "Both", "A/B", "A or B", "src/old.rs and src/new.rs"] {
             assert_eq!(parse(text), Both, "{text}");
         }
         assert_eq!(parse("I’m sorry, but I can't help with that."), Refused);
@@ -278,10 +260,7 @@ mod tests {
     #[test]
     fn an_option_that_contains_the_other_is_chosen_by_the_longer_text() {
         let parse = |text| {
-            Choice::parse(
-                text,
-                ["All names must be short", "All names must be short or long"],
-            )
+            Choice::parse(text, ["All names must be short", "All names must be short or long"])
         };
         assert_eq!(parse("All names must be short."), A);
         assert_eq!(parse("All names must be short or long."), B);

@@ -19,27 +19,18 @@ impl<'a> KnownFacts<'a> {
     /// Selects the facts before a call.
     pub fn new(session: &'a Session, facts: &'a [Fact], call: usize) -> Self {
         let end = session.calls.get(call).map_or(0, |call| call.context_end) as u32;
-        Self {
-            session,
-            call,
-            known: facts.iter().filter(|fact| fact.message < end).collect(),
-            end,
-        }
+        Self { session, call, known: facts.iter().filter(|fact| fact.message < end).collect(), end }
     }
 
     /// Returns all facts of a kind, including those replaced by later ones.
     pub(super) fn ever(&self, kind: FactKind) -> impl Iterator<Item = &'a Fact> {
-        self.known
-            .iter()
-            .copied()
-            .filter(move |fact| fact.kind == kind)
+        self.known.iter().copied().filter(move |fact| fact.kind == kind)
     }
 
     /// Returns the facts of a kind that are still true at the call.
     pub(super) fn now(&self, kind: FactKind) -> impl Iterator<Item = &'a Fact> {
         let end = self.end;
-        self.ever(kind)
-            .filter(move |fact| fact.until.is_none_or(|until| until >= end))
+        self.ever(kind).filter(move |fact| fact.until.is_none_or(|until| until >= end))
     }
 
     /// Returns the part of the tool call that a result answers, or the part itself.

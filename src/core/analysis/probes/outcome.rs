@@ -93,10 +93,7 @@ pub struct LaneDifference {
 impl ProbeOutcome {
     /// Computes the results of lanes with these names.
     pub fn new(probes: &[AnsweredProbe], lanes: &[String]) -> Self {
-        let mut selection = Selection {
-            probes: probes.len(),
-            ..Selection::default()
-        };
+        let mut selection = Selection { probes: probes.len(), ..Selection::default() };
         let mut selected = Vec::new();
         for probe in probes {
             match probe.answers.left_out() {
@@ -137,10 +134,8 @@ fn lane_score(
     let templates = TEMPLATES.iter().filter_map(|template| {
         let is_own = |probe: &&&AnsweredProbe| probe.probe.template == template.name;
         let own: Vec<_> = selected.iter().filter(is_own).copied().collect();
-        (!own.is_empty()).then(|| TemplateScore {
-            template: template.name,
-            retained: retained(&own),
-        })
+        (!own.is_empty())
+            .then(|| TemplateScore { template: template.name, retained: retained(&own) })
     });
     LaneScore {
         lane: name.to_owned(),
@@ -148,11 +143,7 @@ fn lane_score(
         retained_unselected: retained(all),
         retained_by_sample: by_sample.collect(),
         templates: templates.collect(),
-        answers: count(
-            all.iter()
-                .filter_map(|probe| probe.answers.lanes.get(lane))
-                .flatten(),
-        ),
+        answers: count(all.iter().filter_map(|probe| probe.answers.lanes.get(lane)).flatten()),
     }
 }
 
@@ -182,11 +173,7 @@ fn differences(selected: &[&AnsweredProbe], lanes: &[String]) -> Vec<LaneDiffere
     for first in 0..lanes.len() {
         for second in first + 1..lanes.len() {
             // The coarser clusters, since pairs of one compaction of either lane depend on each other.
-            let coarser = if n_clusters(second) < n_clusters(first) {
-                second
-            } else {
-                first
-            };
+            let coarser = if n_clusters(second) < n_clusters(first) { second } else { first };
             let pairs = selected.iter().filter_map(|probe| {
                 Some(PairedScore {
                     cluster: probe.clusters[coarser],

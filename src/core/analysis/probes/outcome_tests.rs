@@ -53,11 +53,7 @@ fn probe(template: &'static str) -> Probe {
 fn answered(seed: u64, kept: f64, bias: f64) -> Vec<AnsweredProbe> {
     let generator = Generator::new(seed);
     let mut memory = Generator::new(!seed);
-    let mut reader = Reader {
-        generator,
-        luck: 0.3,
-        bias,
-    };
+    let mut reader = Reader { generator, luck: 0.3, bias };
     let mut probes = Vec::new();
     for cluster in 0..CLUSTERS {
         // Compactions of one session resemble each other less than facts of one compaction.
@@ -85,25 +81,17 @@ fn coverage(kept: f64, bias: f64) -> (usize, f64) {
         .into_par_iter()
         .map(|seed| {
             let probes = answered(seed, kept, bias);
-            let selected: Vec<_> = probes
-                .iter()
-                .filter(|p| p.answers.left_out().is_none())
-                .collect();
+            let selected: Vec<_> =
+                probes.iter().filter(|p| p.answers.left_out().is_none()).collect();
             effect_retained(&baselined(0, &selected, |probe| probe.answers.lane(0)))
         })
         .collect();
     let covers = |estimate: &&Estimate| {
         assert_eq!(estimate.clusters, CLUSTERS);
-        estimate
-            .interval
-            .expect("there are many clusters")
-            .contains(kept)
+        estimate.interval.expect("there are many clusters").contains(kept)
     };
     let values = estimates.iter().filter_map(|estimate| estimate.value);
-    (
-        estimates.iter().filter(covers).count(),
-        values.sum::<f64>() / 200.0,
-    )
+    (estimates.iter().filter(covers).count(), values.sum::<f64>() / 200.0)
 }
 
 #[test]
@@ -118,11 +106,7 @@ fn the_interval_covers_the_known_effect_and_a_preferred_letter_does_not_move_it(
 
 /// Returns the outcome of lanes that keep exactly these facts of each compaction.
 fn constructed(keeps: &[fn(usize) -> bool]) -> ProbeOutcome {
-    let mut reader = Reader {
-        generator: Generator::new(7),
-        luck: 0.0,
-        bias: 0.5,
-    };
+    let mut reader = Reader { generator: Generator::new(7), luck: 0.0, bias: 0.5 };
     let mut probes = Vec::new();
     for cluster in 0..CLUSTERS {
         for nth in 0..PROBES {
@@ -182,10 +166,7 @@ fn selecting_and_scoring_on_other_answers_does_not_count_lucky_guesses_as_memory
     // The lane keeps nothing and guesses as often right as without any context.
     let outcome = ProbeOutcome::new(&answered(3, 0.0, 0.0), &["lane".to_owned()]);
     let retained = outcome.lanes[0].retained;
-    assert!(
-        retained.interval.expect("an interval").low < 0.1,
-        "{retained:?}"
-    );
+    assert!(retained.interval.expect("an interval").low < 0.1, "{retained:?}");
     assert!(outcome.selection.answered_without_context > 0);
     let selection = outcome.selection;
     assert_eq!(
@@ -203,36 +184,18 @@ fn answers_that_choose_nothing_are_counted_and_missing_ones_are_left_out() {
     for cluster in 0..10 {
         let right = [Some(Choice::A), Some(Choice::B)];
         let unsure = [Some(Choice::Neither), Some(Choice::Refused)];
-        let lane = if cluster == 0 {
-            [None; 2]
-        } else {
-            [Some(Choice::Both), Some(Choice::Empty)]
-        };
+        let lane = if cluster == 0 { [None; 2] } else { [Some(Choice::Both), Some(Choice::Empty)] };
         probes.push(AnsweredProbe {
             probe: probe("plan"),
             clusters: vec![cluster],
-            answers: ProbeAnswers {
-                none: [unsure; 2],
-                full: [right; 2],
-                lanes: vec![vec![lane]],
-            },
+            answers: ProbeAnswers { none: [unsure; 2], full: [right; 2], lanes: vec![vec![lane]] },
         });
     }
     let outcome = ProbeOutcome::new(&probes, &["lane".to_owned()]);
     let lane = &outcome.lanes[0];
-    assert_eq!(
-        (
-            lane.answers.both,
-            lane.answers.empty,
-            lane.answers.unanswered
-        ),
-        (9, 9, 2)
-    );
+    assert_eq!((lane.answers.both, lane.answers.empty, lane.answers.unanswered), (9, 9, 2));
     assert_eq!((lane.retained.value, lane.retained.n), (Some(0.0), 9));
-    assert_eq!(
-        (outcome.no_context.neither, outcome.no_context.refused),
-        (20, 20)
-    );
+    assert_eq!((outcome.no_context.neither, outcome.no_context.refused), (20, 20));
     let nothing = ProbeOutcome::new(&[], &["lane".to_owned()]);
     assert_eq!(nothing.lanes[0].retained.value, None);
     assert_eq!(nothing.selection.probes, 0);

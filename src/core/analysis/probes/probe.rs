@@ -95,11 +95,7 @@ mod tests {
             call: 1,
         };
         assert!(probe.text(Order::TruthFirst).contains("A: this\nB: that\n"));
-        assert!(
-            probe
-                .text(Order::TruthSecond)
-                .contains("A: that\nB: this\n")
-        );
+        assert!(probe.text(Order::TruthSecond).contains("A: that\nB: this\n"));
     }
 
     #[test]

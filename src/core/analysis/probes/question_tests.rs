@@ -5,11 +5,7 @@ use crate::analysis::facts::{Fact, FactKind};
 use crate::session::{Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source};
 
 fn part(body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: 0,
-    }
+    Part { body, record: 0, block: 0 }
 }
 
 /// Makes a session: a request, then pairs of a tool call and its result, and an answer.
@@ -59,10 +55,7 @@ fn fact(kind: FactKind, pair: u32, offset: u32, text: &str, detail: &str) -> Fac
 }
 
 fn replaced(fact: Fact, pair: u32) -> Fact {
-    Fact {
-        until: Some(1 + 2 * pair),
-        ..fact
-    }
+    Fact { until: Some(1 + 2 * pair), ..fact }
 }
 
 fn written(facts: &[Fact], n_pairs: usize, call: usize) -> Written {
@@ -82,17 +75,8 @@ fn every_template_asks_about_the_state_at_the_call() {
         fact(Constraint, 0, 0, "Never push to main.", ""),
         fact(File, 0, 0, "src/read.rs", "read"),
         fact(File, 1, 0, "src/edited.rs", "edited"),
-        replaced(
-            fact(Command, 2, 0, "cargo test", "failed (exit code 101)"),
-            4,
-        ),
-        fact(
-            Error,
-            2,
-            1,
-            "error[E0308]: mismatched types",
-            "error[E0308]",
-        ),
+        replaced(fact(Command, 2, 0, "cargo test", "failed (exit code 101)"), 4),
+        fact(Error, 2, 1, "error[E0308]: mismatched types", "error[E0308]"),
         fact(Command, 3, 0, "npm run lint", "failed"),
         fact(Error, 3, 1, "TypeError: x is not a function", "TypeError"),
         fact(Command, 4, 0, "cargo test", "passed"),
@@ -106,33 +90,20 @@ fn every_template_asks_about_the_state_at_the_call() {
     // The last call but one: everything before pair 8.
     let all = written(&facts, 9, 8);
     let of = |template| question(&all, template);
-    assert_eq!(
-        of("constraint"),
-        [("Never push to main.", "Always push to main.")]
-    );
+    assert_eq!(of("constraint"), [("Never push to main.", "Always push to main.")]);
     assert_eq!(of("modified"), [("src/edited.rs", "src/read.rs")]);
     assert_eq!(of("plan"), [("write the docs", "fix the parser")]);
-    let mut outcomes: Vec<_> = all
-        .probes
-        .iter()
-        .filter(|p| p.template == "outcome")
-        .collect();
+    let mut outcomes: Vec<_> = all.probes.iter().filter(|p| p.template == "outcome").collect();
     outcomes.sort_by_key(|probe| probe.message);
     assert!(outcomes[0].question.contains("`npm run lint`"));
     assert_eq!(outcomes[0].truth, "It failed.");
     assert!(outcomes[1].question.contains("`cargo test`"));
     assert_eq!(outcomes[1].truth, "It passed.");
     let errors = of("error");
-    let types = (
-        "error[E0308]: mismatched types",
-        "TypeError: x is not a function",
-    );
+    let types = ("error[E0308]: mismatched types", "TypeError: x is not a function");
     assert!(errors.len() == 2 && errors.contains(&types), "{errors:?}");
     let values = of("value");
-    assert!(
-        values.contains(&("4096", "3000")) && values.contains(&("3000", "4096")),
-        "{values:?}"
-    );
+    assert!(values.contains(&("4096", "3000")) && values.contains(&("3000", "4096")), "{values:?}");
     assert_eq!(values.len(), 3, "what comes later is unknown: {values:?}");
     for (truth, other) in of("order") {
         assert!(truth != other);
@@ -157,9 +128,8 @@ fn facts_without_a_plausible_false_option_are_counted() {
 
 #[test]
 fn probes_are_selected_evenly_and_the_rest_is_counted() {
-    let mut facts: Vec<_> = (0..20)
-        .map(|n| fact(FactKind::Command, n, 0, &format!("run {n}"), "passed"))
-        .collect();
+    let mut facts: Vec<_> =
+        (0..20).map(|n| fact(FactKind::Command, n, 0, &format!("run {n}"), "passed")).collect();
     facts.push(fact(FactKind::Constraint, 0, 0, "Never push to main.", ""));
     let session = session(21);
     let known = KnownFacts::new(&session, &facts, 21);

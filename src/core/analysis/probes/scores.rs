@@ -82,13 +82,7 @@ impl ProbeAnswers {
 
     /// Returns the mean score of a lane over its samples; `None` if no sample was answered.
     pub(super) fn lane(&self, lane: usize) -> Option<f64> {
-        let scores: Vec<f64> = self
-            .lanes
-            .get(lane)?
-            .iter()
-            .copied()
-            .filter_map(score)
-            .collect();
+        let scores: Vec<f64> = self.lanes.get(lane)?.iter().copied().filter_map(score).collect();
         (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
     }
 }
@@ -105,10 +99,7 @@ mod tests {
         assert_eq!(score(RIGHT), Some(1.0));
         assert_eq!(score(ALWAYS_A), Some(0.5));
         assert_eq!(score([Some(Choice::B), Some(Choice::A)]), Some(0.0));
-        assert_eq!(
-            score([Some(Choice::Neither), Some(Choice::Refused)]),
-            Some(0.5)
-        );
+        assert_eq!(score([Some(Choice::Neither), Some(Choice::Refused)]), Some(0.5));
         assert_eq!(score([Some(Choice::A), None]), None);
     }
 
@@ -122,20 +113,11 @@ mod tests {
         assert_eq!(answers.left_out(), None);
         assert_eq!(answers.lane(0), Some(0.75));
         assert_eq!(answers.lane(1), None);
-        let known = ProbeAnswers {
-            none: [RIGHT; 2],
-            ..answers.clone()
-        };
+        let known = ProbeAnswers { none: [RIGHT; 2], ..answers.clone() };
         assert_eq!(known.left_out(), Some(LeftOut::AnsweredWithoutContext));
-        let missed = ProbeAnswers {
-            full: [ALWAYS_A; 2],
-            ..answers.clone()
-        };
+        let missed = ProbeAnswers { full: [ALWAYS_A; 2], ..answers.clone() };
         assert_eq!(missed.left_out(), Some(LeftOut::MissedWithFullContext));
-        let unanswered = ProbeAnswers {
-            full: [[None; 2]; 2],
-            ..answers
-        };
+        let unanswered = ProbeAnswers { full: [[None; 2]; 2], ..answers };
         assert_eq!(unanswered.left_out(), Some(LeftOut::Unanswered));
     }
 
@@ -148,10 +130,7 @@ mod tests {
             [Some(Choice::Empty), Some(Choice::Neither)],
         ];
         let counts = count(pairs.iter());
-        assert_eq!(
-            (counts.right, counts.wrong, counts.both, counts.unanswered),
-            (3, 1, 1, 1)
-        );
+        assert_eq!((counts.right, counts.wrong, counts.both, counts.unanswered), (3, 1, 1, 1));
         assert_eq!((counts.empty, counts.neither, counts.refused), (1, 1, 0));
     }
 }

@@ -36,11 +36,7 @@ pub fn complete(word: &str, tools: &[&str]) -> Vec<String> {
 
 /// Returns a key with its usual operator.
 fn opened(key: &str) -> String {
-    let sign = if key == NumberKey::Tokens.name() {
-        '>'
-    } else {
-        ':'
-    };
+    let sign = if key == NumberKey::Tokens.name() { '>' } else { ':' };
     format!("{key}{sign}")
 }
 
@@ -55,11 +51,7 @@ fn values(key: &str, term: &RawTerm<'_>, tools: &[&str]) -> Vec<String> {
     let typed = term.value.to_lowercase();
     let starts = |value: &&str| value.to_lowercase().starts_with(&typed);
     let quoted = |value: &str| {
-        if value.contains(char::is_whitespace) {
-            format!("\"{value}\"")
-        } else {
-            value.to_owned()
-        }
+        if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
     };
     all.into_iter().filter(starts).map(quoted).collect()
 }

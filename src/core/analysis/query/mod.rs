@@ -124,10 +124,7 @@ impl Query {
 
     /// Returns where the texts occur, in order and without overlaps.
     pub fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
-        let mut found: Vec<_> = self
-            .needles()
-            .flat_map(|needle| needle.find_in(text))
-            .collect();
+        let mut found: Vec<_> = self.needles().flat_map(|needle| needle.find_in(text)).collect();
         found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         let mut end = 0;
         found.retain(|range| {

@@ -13,14 +13,9 @@ pub struct Needle {
 impl Needle {
     /// Creates a search for `text`; `None` if it is too long.
     pub(super) fn new(text: &str) -> Option<Self> {
-        let pattern = RegexBuilder::new(&regex::escape(text))
-            .case_insensitive(true)
-            .build()
-            .ok()?;
-        Some(Self {
-            text: text.to_owned(),
-            pattern,
-        })
+        let pattern =
+            RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build().ok()?;
+        Some(Self { text: text.to_owned(), pattern })
     }
 
     /// Returns the text.

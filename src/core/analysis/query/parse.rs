@@ -88,10 +88,7 @@ impl Query {
                 span,
                 message,
             })?;
-            Ok(Term {
-                is_negated: raw.is_negated,
-                test: condition,
-            })
+            Ok(Term { is_negated: raw.is_negated, test: condition })
         });
         let mut terms: Vec<Term> = terms.collect::<Result<_, _>>()?;
         terms.sort_by_key(|term| matches!(term.test, Test::Text(_)));
@@ -180,11 +177,7 @@ fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
     }
     let at_value = |message: String| {
         let is_empty = raw.value_span.is_empty();
-        let span = if is_empty {
-            raw.span.clone()
-        } else {
-            raw.value_span.clone()
-        };
+        let span = if is_empty { raw.span.clone() } else { raw.value_span.clone() };
         (span, message)
     };
     let Some((key, operator)) = raw.key else {
@@ -192,9 +185,7 @@ fn condition(raw: &RawTerm<'_>) -> Result<Test, Fault> {
     };
     if let Some(number) = NumberKey::ALL.into_iter().find(|n| n.name() == key) {
         let range = range(operator, raw.value).ok_or_else(|| {
-            at_value(format!(
-                "`{key}` needs a number or a range, such as {key}>20 or {key}:20-34"
-            ))
+            at_value(format!("`{key}` needs a number or a range, such as {key}>20 or {key}:20-34"))
         })?;
         if range.is_empty() {
             return Err(at_value(format!("the range `{}` is empty", raw.value)));
@@ -277,15 +268,9 @@ fn range(operator: Operator, value: &str) -> Option<RangeInclusive<u64>> {
 fn number(text: &str) -> Option<u64> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
-        None => text
-            .strip_suffix('M')
-            .map_or((text, 1), |digits| (digits, 1_000_000)),
+        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
     };
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
     let digits: String = digits.chars().filter(|c| !matches!(c, ',' | '_')).collect();
-    digits
-        .parse::<u64>()
-        .ok()
-        .filter(|_| is_number)?
-        .checked_mul(factor)
+    digits.parse::<u64>().ok().filter(|_| is_number)?.checked_mul(factor)
 }

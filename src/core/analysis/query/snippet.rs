@@ -68,11 +68,7 @@ impl Query {
         let mut texts = subject.parts.iter().map(|part| part.body.text());
         let is_in = |text: &str| self.needles().any(|needle| needle.is_in(text));
         let part = texts.position(is_in)?;
-        Some(Hit {
-            message: subject.index as u32,
-            part: part as u32,
-            nth: 0,
-        })
+        Some(Hit { message: subject.index as u32, part: part as u32, nth: 0 })
     }
 
     /// Returns the text around a match, or the start of the message if it matches without a text.
@@ -141,10 +137,7 @@ impl Line {
         }
         match self.0.last_mut().filter(|last| last.is_match == is_match) {
             Some(last) => last.text.push_str(&folded),
-            None => self.0.push(SnippetPiece {
-                text: folded,
-                is_match,
-            }),
+            None => self.0.push(SnippetPiece { text: folded, is_match }),
         }
     }
 }
@@ -157,13 +150,9 @@ mod tests {
         let query = Query::parse(query).unwrap();
         let place = query.occurrences(text).into_iter().next();
         let pieces = query.excerpt(text, place.unwrap_or(0..0), chars);
-        let shown = pieces.into_iter().map(|piece| {
-            if piece.is_match {
-                format!("[{}]", piece.text)
-            } else {
-                piece.text
-            }
-        });
+        let shown = pieces
+            .into_iter()
+            .map(|piece| if piece.is_match { format!("[{}]", piece.text) } else { piece.text });
         shown.collect()
     }
 

@@ -26,10 +26,7 @@ fn words_and_phrases_are_texts() {
     let found = |text: &str| (text.to_owned(), false);
     assert_eq!(texts("  a  b "), [found("a"), found("b")]);
     assert_eq!(texts("\"a b\" text:\"c d\""), [found("a b"), found("c d")]);
-    assert_eq!(
-        texts("\"foo:bar\" text:a:b"),
-        [found("foo:bar"), found("a:b")]
-    );
+    assert_eq!(texts("\"foo:bar\" text:a:b"), [found("foo:bar"), found("a:b")]);
     // Texts that look like terms.
     for text in [
         "std::io",
@@ -71,10 +68,7 @@ fn errors_name_the_place_and_what_to_write() {
         error("abc kind:resul"),
         "character 10: unknown kind `resul`; there are system, tools, user, assistant, thinking, call, result, media, summary, notice"
     );
-    assert_eq!(
-        error("role:"),
-        "character 1: `role:` needs a value: system, user, assistant, tool"
-    );
+    assert_eq!(error("role:"), "character 1: `role:` needs a value: system, user, assistant, tool");
     assert_eq!(
         error("é -call:x"),
         "character 9: `call` needs a number or a range, such as call>20 or call:20-34"
@@ -87,10 +81,7 @@ fn errors_name_the_place_and_what_to_write() {
     );
     for (text, near) in [
         ("a foo:bar", "unknown key `foo`; there are text,"),
-        (
-            "-rolle:user",
-            "character 1: unknown key `rolle`; did you mean `role`?",
-        ),
+        ("-rolle:user", "character 1: unknown key `rolle`; did you mean `role`?"),
         ("Kind:result", "did you mean `kind`?"),
         ("calls>20", "did you mean `call`?"),
         ("token>2k", "did you mean `tokens`?"),
@@ -118,10 +109,7 @@ fn the_word_before_the_cursor_is_completed() {
     assert_eq!(options("-ki"), ["-kind:"]);
     assert_eq!(options("kind:r"), ["kind:result"]);
     assert_eq!(options("-is:er"), ["-is:error"]);
-    assert_eq!(
-        options("tool:"),
-        ["tool:Bash", "tool:\"Read file\"", "tool:mcp"]
-    );
+    assert_eq!(options("tool:"), ["tool:Bash", "tool:\"Read file\"", "tool:mcp"]);
     assert_eq!(options("tool:ba"), ["tool:Bash"]);
     // Complete, a text, or a number.
     for word in ["kind:result", "t", "word", "\"to", "call:3", ""] {
@@ -132,10 +120,7 @@ fn the_word_before_the_cursor_is_completed() {
 #[test]
 fn occurrences_are_in_order_and_do_not_overlap() {
     let found = |query: &str, text: &str| Query::parse(query).unwrap().occurrences(text);
-    assert_eq!(
-        found("TEST cargo", "cargo Test, test"),
-        [0..5, 6..10, 12..16]
-    );
+    assert_eq!(found("TEST cargo", "cargo Test, test"), [0..5, 6..10, 12..16]);
     assert_eq!(found("abc bcd", "abcd"), vec![0..3]);
     assert_eq!(found("ÄNDERN", "Größe ändern"), vec![8..15]);
     assert!(found("-abc kind:user", "abc").is_empty());

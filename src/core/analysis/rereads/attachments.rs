@@ -36,10 +36,7 @@ fn attached<'a>(
     compaction: &'a RecordedCompaction,
 ) -> impl Iterator<Item = (usize, usize)> + 'a {
     let session = &case.session;
-    let end = session
-        .calls
-        .get(compaction.call)
-        .map_or(0, |call| call.context_end);
+    let end = session.calls.get(compaction.call).map_or(0, |call| call.context_end);
     let later = compaction.before_message..end.max(compaction.before_message);
     let messages = compaction.kept.iter().copied().chain(later);
     let injected = messages.filter(|idx| {

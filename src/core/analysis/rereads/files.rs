@@ -11,14 +11,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Arguments that show that a call searches: what it returns is no file.
-const SEARCH_KEYS: [&str; 6] = [
-    "glob",
-    "include",
-    "pattern",
-    "query",
-    "regex",
-    "search_term",
-];
+const SEARCH_KEYS: [&str; 6] = ["glob", "include", "pattern", "query", "regex", "search_term"];
 
 /// Words in the name of a tool that takes a path and does not read a file.
 const NOT_A_READ: [&str; 11] = [
@@ -67,10 +60,7 @@ impl FileReads {
         let session = &case.session;
         let mut compactions: Vec<u32> = session.compactions.iter().map(|c| c.call as u32).collect();
         compactions.sort_unstable();
-        let mut reads = Self {
-            compactions,
-            ..Self::default()
-        };
+        let mut reads = Self { compactions, ..Self::default() };
         let mut results = results(case);
         attachments::add(case, &mut results);
         let mut known = KnownFiles::default();
@@ -79,10 +69,7 @@ impl FileReads {
                 continue;
             };
             for part in message.parts.clone() {
-                let Body::ToolCall {
-                    tool, arguments, ..
-                } = &session.parts[part].body
-                else {
+                let Body::ToolCall { tool, arguments, .. } = &session.parts[part].body else {
                     continue;
                 };
                 let result = case.index.pair[part].map(|pair| &results[pair as usize]);
@@ -120,10 +107,8 @@ impl FileReads {
             };
             let paths = paths_read(tool, &arguments);
             for path in &paths {
-                let read = ReadResult {
-                    places: result.places.clone(),
-                    shared_by: paths.len() as u32,
-                };
+                let read =
+                    ReadResult { places: result.places.clone(), shared_by: paths.len() as u32 };
                 self.touch(known, path, call, Some(read));
             }
         } else {
@@ -153,9 +138,7 @@ impl FileReads {
         &self,
         messages: std::ops::Range<u32>,
     ) -> impl Iterator<Item = (u32, u32)> {
-        let from = self
-            .in_messages
-            .partition_point(|(m, ..)| *m < messages.start);
+        let from = self.in_messages.partition_point(|(m, ..)| *m < messages.start);
         let all = self.in_messages[from..].iter();
         let here = all.take_while(move |(message, ..)| *message < messages.end);
         here.map(|(_, file, nth)| (*file, *nth))
@@ -164,14 +147,10 @@ impl FileReads {
     /// Returns what is known about a file at a call that does not have the result of a touch any more.
     pub(super) fn file_use(&self, file: u32, call: u32) -> FileUse {
         let before = self.compactions.partition_point(|at| *at < call);
-        let start = before
-            .checked_sub(1)
-            .map_or(0, |last| self.compactions[last]);
+        let start = before.checked_sub(1).map_or(0, |last| self.compactions[last]);
         let touches = &self.files[file as usize].touches;
         let until = touches.partition_point(|touch| touch.call < call);
-        let last = until
-            .checked_sub(1)
-            .map_or(start, |last| touches[last].call);
+        let last = until.checked_sub(1).map_or(start, |last| touches[last].call);
         let since = touches[..until].iter().filter(|touch| touch.call >= start);
         FileUse {
             age: call.saturating_sub(last + 1),
@@ -205,9 +184,7 @@ fn results(case: &Case) -> Vec<ToolResult> {
             continue;
         };
         let result = &mut results[pair as usize];
-        result
-            .places
-            .push((case.index.message_of[part], part as u32));
+        result.places.push((case.index.message_of[part], part as u32));
         result.is_error |= is_error;
     }
     results
@@ -223,10 +200,7 @@ fn paths_read(tool: &str, arguments: &Value) -> Vec<String> {
     if is_search || tool == "ls" || NOT_A_READ.iter().any(|word| tool.contains(word)) {
         return Vec::new();
     }
-    call_path(arguments)
-        .map(str::to_owned)
-        .into_iter()
-        .collect()
+    call_path(arguments).map(str::to_owned).into_iter().collect()
 }
 
 /// Files by the name after the last slash, to find a file that another tool names by a longer or shorter path.
@@ -249,10 +223,7 @@ impl KnownFiles {
             }
             return idx;
         }
-        files.push(FileTouches {
-            name: path.into(),
-            touches: Vec::new(),
-        });
+        files.push(FileTouches { name: path.into(), touches: Vec::new() });
         same_name.push(files.len() - 1);
         files.len() - 1
     }

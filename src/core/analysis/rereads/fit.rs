@@ -23,11 +23,7 @@ const MIN_READ_AGAIN: usize = 20;
 const MIN_PERSONS: usize = 4;
 
 /// The multiple of the last read that re-reads fetch, measured on totals of the sessions behind the bundled items.
-const TOKENS: TokensFetched = TokensFetched {
-    factor: 1.5,
-    low: 1.2,
-    high: 1.9,
-};
+const TOKENS: TokensFetched = TokensFetched { factor: 1.5, low: 1.2, high: 1.9 };
 
 /// A row of a regression: features, whether the file was read again, and the weight.
 struct Row<const N: usize> {
@@ -50,11 +46,8 @@ pub fn fit(items: &[Item], source: String) -> Result<RereadModel, String> {
     }
     let removed_rows = rows(&removed, |item| item.known.features(u32::MAX));
     let held_rows = rows(&held, |item| item.known.features(u32::MAX));
-    let known: Vec<&Item> = removed
-        .iter()
-        .copied()
-        .filter(|item| item.is_named.is_some())
-        .collect();
+    let known: Vec<&Item> =
+        removed.iter().copied().filter(|item| item.is_named.is_some()).collect();
     let known_rows = rows(&known, |item| {
         let [a, b, c, d] = item.known.features(u32::MAX);
         let named = item.is_named.unwrap_or_default();
@@ -101,9 +94,7 @@ fn most_uses(items: &[&Item]) -> u32 {
 }
 
 fn check(name: &str, items: &[&Item]) -> Result<(), String> {
-    let read_again = items
-        .iter()
-        .filter(|item| item.is_read_again_within(super::WINDOW_CALLS));
+    let read_again = items.iter().filter(|item| item.is_read_again_within(super::WINDOW_CALLS));
     let read_again = read_again.count();
     let mut persons: Vec<u32> = items.iter().map(|item| item.person).collect();
     persons.sort_unstable();
@@ -202,9 +193,7 @@ fn covariance(
         .map(|_| {
             let mut weights = BTreeMap::new();
             for _ in &persons {
-                *weights
-                    .entry(persons[generator.index(persons.len())])
-                    .or_default() += 1.0;
+                *weights.entry(persons[generator.index(persons.len())]).or_default() += 1.0;
             }
             weights
         })
@@ -224,9 +213,7 @@ fn covariance(
     let means: [f64; 2 * N_FEATURES] = std::array::from_fn(mean);
     std::array::from_fn(|i| {
         std::array::from_fn(|j| {
-            let products = drawn
-                .iter()
-                .map(|row| (row[i] - means[i]) * (row[j] - means[j]));
+            let products = drawn.iter().map(|row| (row[i] - means[i]) * (row[j] - means[j]));
             products.sum::<f64>() / (n - 1.0)
         })
     })

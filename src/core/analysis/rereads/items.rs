@@ -128,9 +128,8 @@ pub fn parse_items(text: &str, person: &str) -> Result<Vec<Item>, String> {
     for (line, text) in (2..).zip(lines) {
         let cells: Vec<&str> = text.split(',').collect();
         let row = places.map(|place| cells.get(place).copied().unwrap_or_default());
-        let item = numbers
-            .item(row)
-            .ok_or_else(|| format!("line {line} is not a row of the table"))?;
+        let item =
+            numbers.item(row).ok_or_else(|| format!("line {line} is not a row of the table"))?;
         // A file that was only written has no content to read again.
         if item.kind != ItemKind::File || row[COLUMNS.len() - 1] == "1" {
             items.push(item);
@@ -146,12 +145,8 @@ pub fn write_items(items: &[Item]) -> String {
     let bit = u8::from;
     for item in items {
         let known = item.known;
-        let named = item
-            .is_named
-            .map_or_else(String::new, |is| bit(is).to_string());
-        let after = item
-            .read_again_after
-            .map_or_else(String::new, |n| n.to_string());
+        let named = item.is_named.map_or_else(String::new, |is| bit(is).to_string());
+        let after = item.read_again_after.map_or_else(String::new, |n| n.to_string());
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{:.1},{named},{after},{},1",
@@ -204,9 +199,7 @@ impl Numbers {
             "1" => Some(true),
             _ => None,
         };
-        let kind = ItemKind::ALL
-            .into_iter()
-            .find(|known| known.name() == kind)?;
+        let kind = ItemKind::ALL.into_iter().find(|known| known.name() == kind)?;
         flag(was_read)?;
         let optional = |text: &str| match text {
             "" => Some(None),
@@ -261,28 +254,18 @@ mod tests {
             point: 1,
             is_control,
             is_encrypted: false,
-            known: FileUse {
-                age: 3,
-                uses: 2,
-                is_edited: true,
-            },
+            known: FileUse { age: 3, uses: 2, is_edited: true },
             tokens: 12.5,
             is_named: (!is_control).then_some(true),
             read_again_after: is_control.then_some(7),
             observed_calls: 45,
         };
         let items = vec![item(false), item(true)];
-        assert_eq!(
-            parse_items(&write_items(&items), "person"),
-            Ok(items.clone())
-        );
+        assert_eq!(parse_items(&write_items(&items), "person"), Ok(items.clone()));
         let written = write_items(&items).replace(",1\n", ",0\n");
         assert_eq!(parse_items(&written, "person"), Ok(Vec::new()));
         let cut = write_items(&items).replace(",12.5,", ",twelve,");
-        assert_eq!(
-            parse_items(&cut, "person"),
-            Err("line 2 is not a row of the table".to_owned())
-        );
+        assert_eq!(parse_items(&cut, "person"), Err("line 2 is not a row of the table".to_owned()));
         assert!(parse_items("", "person").is_err());
     }
 }

@@ -174,11 +174,7 @@ fn removals(case: &Case, files: &FileReads, received: &Received) -> Vec<Removal>
     let n_calls = case.session.calls.len() as u32;
     let messages = case.session.messages.iter();
     let first = |in_history| {
-        if in_history {
-            Visibility::Whole
-        } else {
-            Visibility::Gone
-        }
+        if in_history { Visibility::Whole } else { Visibility::Gone }
     };
     let mut visible: Vec<Visibility> = messages.map(|m| first(m.in_history)).collect();
     // The largest share of each read that was missing so far, by file and touch.
@@ -197,10 +193,7 @@ fn removals(case: &Case, files: &FileReads, received: &Received) -> Vec<Removal>
         if call >= n_calls {
             break;
         }
-        for (file, nth) in now
-            .iter()
-            .flat_map(|change| files.reads_in(change.messages.clone()))
-        {
+        for (file, nth) in now.iter().flat_map(|change| files.reads_in(change.messages.clone())) {
             let touch = &files.files()[file as usize].touches[nth as usize];
             let Some(read) = touch.read.as_ref().filter(|_| touch.call < call) else {
                 continue;
@@ -235,10 +228,7 @@ fn missing_share(
     visible: &[Visibility],
     (read, context_end): (&ReadResult, u32),
 ) -> f64 {
-    let copies = read
-        .places
-        .iter()
-        .filter(|(message, _)| *message < context_end);
+    let copies = read.places.iter().filter(|(message, _)| *message < context_end);
     let missing = copies.map(|(message, part)| {
         let first = match visible[*message as usize] {
             Visibility::Whole => return 0.0,

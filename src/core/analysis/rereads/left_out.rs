@@ -42,10 +42,8 @@ struct Prediction<'a> {
 
 impl LeftOut {
     pub(super) fn new(items: &[Item]) -> Self {
-        let fitted: Vec<&Item> = items
-            .iter()
-            .filter(|item| item.is_fitted() && !item.is_control)
-            .collect();
+        let fitted: Vec<&Item> =
+            items.iter().filter(|item| item.is_fitted() && !item.is_control).collect();
         let persons: BTreeSet<u32> = fitted.iter().map(|item| item.person).collect();
         let mut predicted: Vec<Prediction<'_>> = Vec::with_capacity(fitted.len());
         for person in persons {
@@ -57,13 +55,9 @@ impl LeftOut {
                 is_read_again: item.is_read_again_within(WINDOW_CALLS),
             }));
         }
-        let pairs: Vec<(f64, bool)> = predicted
-            .iter()
-            .map(|p| (p.probability, p.is_read_again))
-            .collect();
-        let ages = predicted
-            .iter()
-            .map(|p| (-f64::from(p.item.known.age), p.is_read_again));
+        let pairs: Vec<(f64, bool)> =
+            predicted.iter().map(|p| (p.probability, p.is_read_again)).collect();
+        let ages = predicted.iter().map(|p| (-f64::from(p.item.known.age), p.is_read_again));
         let compactions = by_compaction(&predicted);
         let sums: Vec<[f64; 2]> = compactions.iter().map(|(_, sums)| *sums).collect();
         let n = sums.len() as f64;
@@ -135,10 +129,7 @@ fn correlation_interval(compactions: &[(u32, [f64; 2])]) -> Option<Interval> {
     }
     found.sort_by(f64::total_cmp);
     let at = |share: f64| found[((found.len() - 1) as f64 * share) as usize];
-    Some(Interval {
-        low: at(0.025),
-        high: at(0.975),
-    })
+    Some(Interval { low: at(0.025), high: at(0.975) })
 }
 
 /// Returns the rank correlation of pairs; 0 if one side does not vary.
@@ -151,11 +142,7 @@ fn spearman(pairs: &[[f64; 2]]) -> f64 {
         products.sum()
     };
     let spread = (sum(&a, &a) * sum(&b, &b)).sqrt();
-    if spread > 0.0 {
-        sum(&a, &b) / spread
-    } else {
-        0.0
-    }
+    if spread > 0.0 { sum(&a, &b) / spread } else { 0.0 }
 }
 
 /// Returns the rank of each value from 0; equal values share the mean of their ranks.

@@ -141,10 +141,7 @@ impl RereadModel {
         let features = file.features(self.most_uses);
         let removed = probability(&self.removed, &features);
         let held = probability(&self.held, &features);
-        let mut extra = Extra {
-            value: share_removed * (removed - held),
-            gradient: [0.0; N_JOINT],
-        };
+        let mut extra = Extra { value: share_removed * (removed - held), gradient: [0.0; N_JOINT] };
         if extra.value <= 0.0 {
             extra.value = 0.0;
             return extra;
@@ -226,18 +223,11 @@ pub struct Expected {
 impl Expected {
     fn new(value: f64, variance: f64) -> Self {
         let side = SIDES_95 * variance.sqrt();
-        Self {
-            value,
-            low: (value - side).max(0.0),
-            high: value + side,
-        }
+        Self { value, low: (value - side).max(0.0), high: value + side }
     }
 
     /// Returns the interval.
     pub fn interval(&self) -> Interval {
-        Interval {
-            low: self.low,
-            high: self.high,
-        }
+        Interval { low: self.low, high: self.high }
     }
 }

@@ -35,11 +35,7 @@ pub fn observed_items(files: &FileReads, case: &Case, (session, person): (u32, u
             point,
             is_control: false,
             is_encrypted: is_encrypted(recorded, &compaction.kept),
-            known: FileUse {
-                age: 0,
-                uses: 0,
-                is_edited: false,
-            },
+            known: FileUse { age: 0, uses: 0, is_edited: false },
             tokens: 0.0,
             is_named: None,
             read_again_after: None,
@@ -60,11 +56,7 @@ pub fn observed_items(files: &FileReads, case: &Case, (session, person): (u32, u
                 observed_calls: call - control,
                 ..template.clone()
             };
-            let segment = Segment {
-                start,
-                call: control,
-                end: call,
-            };
+            let segment = Segment { start, call: control, end: call };
             found.extend(items_at(files, case, segment, &template).map(|(item, _)| item));
             controls += 1;
             at = control.checked_sub(NEXT_CONTROL);
@@ -95,9 +87,7 @@ fn items_at<'a>(
             let touches = touched.touches.iter();
             touches.filter(move |touch| range.contains(&touch.call))
         };
-        let last = within(start..call)
-            .filter_map(|touch| touch.read.as_ref())
-            .next_back()?;
+        let last = within(start..call).filter_map(|touch| touch.read.as_ref()).next_back()?;
         let part = last.places[0].1 as usize;
         let first = within(call..end).next();
         let first = first.filter(|touch| touch.read.is_some());
@@ -119,9 +109,7 @@ pub fn is_encrypted(session: &Session, kept: &[usize]) -> bool {
         .flat_map(|message| session.parts_of(message))
         .map(|part| &part.body);
     bodies.any(|body| match body {
-        Body::Thinking {
-            text, sealed_bytes, ..
-        } => text.is_empty() && *sealed_bytes > 0,
+        Body::Thinking { text, sealed_bytes, .. } => text.is_empty() && *sealed_bytes > 0,
         Body::Opaque { .. } => true,
         _ => false,
     })
@@ -140,9 +128,7 @@ impl<'a> Context<'a> {
         let later = later.filter(|idx| session.messages[*idx].in_history);
         let messages = compaction.kept.iter().copied().chain(later);
         let parts = messages.flat_map(|idx| session.parts_of(&session.messages[idx]));
-        Self {
-            texts: parts.map(|part| part.body.text()).collect(),
-        }
+        Self { texts: parts.map(|part| part.body.text()).collect() }
     }
 
     /// Returns whether a text has the name of a file after its last slash, not as a part of another name.

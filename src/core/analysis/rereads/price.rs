@@ -40,11 +40,7 @@ impl RereadPrices {
 
     /// Returns prices that are not known.
     pub fn unknown(n_calls: usize) -> Self {
-        Self {
-            joins: vec![0.0; n_calls],
-            read_before: vec![0.0; n_calls + 1],
-            are_known: false,
-        }
+        Self { joins: vec![0.0; n_calls], read_before: vec![0.0; n_calls + 1], are_known: false }
     }
 
     /// Returns the price of a token that joins at a call and is sent by the calls up to and excluding `end`.

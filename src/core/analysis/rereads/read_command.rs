@@ -1,19 +1,8 @@
 //! The files that a shell command prints.
 
 /// Programs that print the files that they are given.
-const PRINTERS: [&str; 11] = [
-    "bat",
-    "cat",
-    "gc",
-    "get-content",
-    "head",
-    "less",
-    "more",
-    "nl",
-    "sed",
-    "tail",
-    "type",
-];
+const PRINTERS: [&str; 11] =
+    ["bat", "cat", "gc", "get-content", "head", "less", "more", "nl", "sed", "tail", "type"];
 
 /// Returns the files that the first programs of a command line's pipelines print. Commands that write or count only are no
 /// reads; words in quotes are taken whole, variables and patterns are no files.
@@ -122,10 +111,7 @@ mod tests {
     fn printed_files_are_read() {
         for (command, files) in [
             ("cat src/main.rs", &["src/main.rs"][..]),
-            (
-                "cd web && sed -n '1,40p' app/page.tsx | head -5",
-                &["app/page.tsx"],
-            ),
+            ("cd web && sed -n '1,40p' app/page.tsx | head -5", &["app/page.tsx"]),
             ("nl -ba a.py; tail -n 20 b.log", &["a.py", "b.log"]),
             ("head -c 100 'my file.txt'", &["my file.txt"]),
             ("/bin/cat a.txt b.txt 2>/dev/null", &["a.txt", "b.txt"]),

@@ -50,18 +50,10 @@ impl RetentionCurve {
         let (mut rereads, mut usd) = (0.0, 0.0);
         let mut steps: Vec<Step> = Vec::with_capacity(files.len() + 1);
         for (amount, extra, price) in files.into_iter().rev() {
-            steps.push(Step {
-                amount,
-                rereads_beyond: rereads,
-                usd_beyond: usd,
-            });
+            steps.push(Step { amount, rereads_beyond: rereads, usd_beyond: usd });
             (rereads, usd) = (rereads + extra, usd + price);
         }
-        steps.push(Step {
-            amount: 0,
-            rereads_beyond: rereads,
-            usd_beyond: usd,
-        });
+        steps.push(Step { amount: 0, rereads_beyond: rereads, usd_beyond: usd });
         steps.reverse();
         Self { steps, is_priced }
     }
@@ -78,19 +70,14 @@ impl RetentionCurve {
 
     /// Returns the amounts at which the curve falls, with the expected re-reads from there on.
     pub fn steps(&self) -> impl Iterator<Item = (u64, f64)> {
-        self.steps
-            .iter()
-            .map(|step| (step.amount, step.rereads_beyond))
+        self.steps.iter().map(|step| (step.amount, step.rereads_beyond))
     }
 
     /// Returns the smallest amount from which on re-reads are at most this share of those without any kept content.
     pub fn smallest(&self, share: f64) -> u64 {
         let most = self.at(0).rereads;
         let is_enough = |step: &&Step| step.rereads_beyond <= share * most;
-        self.steps
-            .iter()
-            .find(is_enough)
-            .map_or(0, |step| step.amount)
+        self.steps.iter().find(is_enough).map_or(0, |step| step.amount)
     }
 
     /// Returns whether no compaction would cause a re-read.
@@ -105,19 +92,14 @@ pub fn retention_curves(measure: &RereadMeasure<'_>, case: &Case) -> RetentionCu
     let n_calls = session.calls.len();
     let (messages_before, results_before) = sums(case);
     let (mut by_messages, mut by_results) = (Vec::new(), Vec::new());
-    let points = (1..=POINTS)
-        .map(|nth| n_calls * nth / (POINTS + 1))
-        .filter(|call| *call > 0);
+    let points = (1..=POINTS).map(|nth| n_calls * nth / (POINTS + 1)).filter(|call| *call > 0);
     let mut points: Vec<usize> = points.collect();
     points.dedup();
     let share = 1.0 / points.len().max(1) as f64;
     for call in points {
         let end = session.calls[call].context_end;
         for (file, touched) in (0..).zip(measure.files.files()) {
-            let before = touched
-                .touches
-                .iter()
-                .take_while(|touch| (touch.call as usize) < call);
+            let before = touched.touches.iter().take_while(|touch| (touch.call as usize) < call);
             let Some(read) = before.filter_map(|touch| touch.read.as_ref()).last() else {
                 continue;
             };

@@ -7,11 +7,7 @@ use crate::units::{Tokens, Usd};
 
 /// Formats a number of re-reads: one decimal below ten, since most are small.
 pub fn rereads_number(n: f64) -> String {
-    if n < 9.95 {
-        format!("{n:.1}")
-    } else {
-        format!("{n:.0}")
-    }
+    if n < 9.95 { format!("{n:.1}") } else { format!("{n:.0}") }
 }
 
 /// Expected re-reads below this are none: they would be shown as 0.0.
@@ -20,11 +16,7 @@ const NONE: f64 = 0.05;
 impl Expected {
     /// Returns the interval of a number of re-reads: `0.8 to 1.9`.
     pub fn range_text(&self) -> String {
-        format!(
-            "{} to {}",
-            rereads_number(self.low),
-            rereads_number(self.high)
-        )
+        format!("{} to {}", rereads_number(self.low), rereads_number(self.high))
     }
 }
 
@@ -45,14 +37,9 @@ impl RereadTotal {
             return "no re-reads expected".to_owned();
         }
         let tokens = Tokens(self.tokens.value as u64).short();
-        let price = self
-            .usd
-            .map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value))));
-        let noun = if self.number() == "1.0" {
-            "file"
-        } else {
-            "files"
-        };
+        let price =
+            self.usd.map_or_else(String::new, |price| format!(", {}", usd(Usd(price.value))));
+        let noun = if self.number() == "1.0" { "file" } else { "files" };
         format!(
             "re-reads about {} {noun} ({}), {tokens} tokens{price}",
             self.number(),

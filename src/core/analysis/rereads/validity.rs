@@ -149,11 +149,7 @@ impl Counts {
 
 /// Returns observed against expected re-reads: of all programs, then of each.
 fn observed_expected(items: &[Item], model: &RereadModel) -> Vec<ObservedExpected> {
-    let removed = || {
-        items
-            .iter()
-            .filter(|item| item.is_fitted() && !item.is_control)
-    };
+    let removed = || items.iter().filter(|item| item.is_fitted() && !item.is_control);
     let programs: BTreeSet<&str> = removed().map(|item| &*item.program).collect();
     let of = |program: Option<&str>| {
         let is_of = |item: &&Item| program.is_none_or(|program| item.program == program);
@@ -162,17 +158,12 @@ fn observed_expected(items: &[Item], model: &RereadModel) -> Vec<ObservedExpecte
             program: program.map(str::to_owned),
             files: own.len(),
             ratio: ratio(own.iter().map(|item| {
-                (
-                    item.person,
-                    is_read_again(item, WINDOW_CALLS),
-                    model.if_removed(item.known),
-                )
+                (item.person, is_read_again(item, WINDOW_CALLS), model.if_removed(item.known))
             })),
         }
     };
     let all = std::iter::once(of(None));
-    all.chain(programs.into_iter().map(|program| of(Some(program))))
-        .collect()
+    all.chain(programs.into_iter().map(|program| of(Some(program)))).collect()
 }
 
 /// Returns the rows of items after compactions against control points.
@@ -206,11 +197,7 @@ fn effects(items: &[Item], model: &RereadModel) -> Vec<EffectRow> {
                 ratio: ratio_of_shares(&sides, window),
                 matched: is_matched.then(|| {
                     ratio(sides[0].iter().map(|item| {
-                        (
-                            item.person,
-                            is_read_again(item, window),
-                            model.if_held(item.known),
-                        )
+                        (item.person, is_read_again(item, window), model.if_held(item.known))
                     }))
                 }),
             });
@@ -227,11 +214,7 @@ fn named(items: &[Item], model: &RereadModel) -> [Ratio; 2] {
             .iter()
             .filter(|item| item.is_fitted() && !item.is_control && item.is_named == Some(is_named));
         ratio(of.map(|item| {
-            (
-                item.person,
-                is_read_again(item, WINDOW_CALLS),
-                model.if_removed(item.known),
-            )
+            (item.person, is_read_again(item, WINDOW_CALLS), model.if_removed(item.known))
         }))
     })
 }
@@ -243,9 +226,7 @@ fn is_read_again(item: &Item, window: u32) -> f64 {
 /// Estimates the ratio of two sums over persons.
 fn ratio(pairs: impl Iterator<Item = (u32, f64, f64)>) -> Ratio {
     estimate_ratio(
-        &pairs
-            .map(|(person, a, b)| (person as usize, [a, 1.0, b, 1.0]))
-            .collect::<Vec<_>>(),
+        &pairs.map(|(person, a, b)| (person as usize, [a, 1.0, b, 1.0])).collect::<Vec<_>>(),
         false,
     )
 }
@@ -253,18 +234,10 @@ fn ratio(pairs: impl Iterator<Item = (u32, f64, f64)>) -> Ratio {
 /// Estimates the ratio of the shares of two groups.
 fn ratio_of_shares(sides: &[Vec<&Item>; 2], window: u32) -> Ratio {
     let first = sides[0].iter();
-    let first = first.map(|item| {
-        (
-            item.person as usize,
-            [is_read_again(item, window), 1.0, 0.0, 0.0],
-        )
-    });
+    let first =
+        first.map(|item| (item.person as usize, [is_read_again(item, window), 1.0, 0.0, 0.0]));
     let second = sides[1].iter();
-    let second = second.map(|item| {
-        (
-            item.person as usize,
-            [0.0, 0.0, is_read_again(item, window), 1.0],
-        )
-    });
+    let second =
+        second.map(|item| (item.person as usize, [0.0, 0.0, is_read_again(item, window), 1.0]));
     estimate_ratio(&first.chain(second).collect::<Vec<_>>(), true)
 }

@@ -71,10 +71,7 @@ fn interval<const N: usize>(
     let inside = tail.checked_sub(RESAMPLES - values.len())?;
     let outside = values.len().checked_sub(inside + 1)?;
     let mut nth = |n| *values.select_nth_unstable_by(n, f64::total_cmp).1;
-    Some(Interval {
-        low: nth(inside),
-        high: nth(outside),
-    })
+    Some(Interval { low: nth(inside), high: nth(outside) })
 }
 
 #[cfg(test)]

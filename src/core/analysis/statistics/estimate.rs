@@ -66,13 +66,7 @@ impl Estimate {
             Some(interval) if interval.high < 0.0 => Conclusion::Below,
             _ => Conclusion::Inconclusive,
         };
-        Self {
-            value,
-            interval,
-            n,
-            clusters,
-            conclusion,
-        }
+        Self { value, interval, n, clusters, conclusion }
     }
 }
 
@@ -124,10 +118,7 @@ mod tests {
 
     #[test]
     fn an_estimate_is_written_with_its_interval() {
-        let interval = Some(Interval {
-            low: 0.31,
-            high: 0.627,
-        });
+        let interval = Some(Interval { low: 0.31, high: 0.627 });
         let written = |value, interval| Estimate::new(value, interval, 9, 9).to_string();
         assert_eq!(written(Some(0.484), interval), "0.48 [0.31, 0.63]");
         assert_eq!(written(Some(0.5), None), "0.50 [interval unknown]");

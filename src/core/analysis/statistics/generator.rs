@@ -46,11 +46,8 @@ mod tests {
     fn numbers_are_those_of_the_reference_implementation() {
         let mut generator = Generator::new(1_234_567);
         let numbers: Vec<_> = (0..3).map(|_| generator.number()).collect();
-        let reference = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let reference =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(numbers, reference);
     }
 
@@ -62,10 +59,7 @@ mod tests {
             counts[generator.index(5)] += 1;
             assert!((0.0..1.0).contains(&generator.share()));
         }
-        assert!(
-            counts.iter().all(|n| (9_600..10_400).contains(n)),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|n| (9_600..10_400).contains(n)), "{counts:?}");
         assert_eq!(generator.index(0), 0);
     }
 }

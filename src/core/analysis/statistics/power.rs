@@ -61,9 +61,7 @@ mod tests {
 
     #[test]
     fn clusters_need_more_pairs() {
-        let clustered = Power {
-            design_effect: design_effect(11.0),
-        };
+        let clustered = Power { design_effect: design_effect(11.0) };
         assert_eq!(clustered.design_effect, 2.0);
         assert_eq!(clustered.needed_pairs(0.1), Some(466));
         assert_eq!(design_effect(0.5), 1.0);

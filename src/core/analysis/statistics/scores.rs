@@ -53,10 +53,9 @@ fn share([kept, whole]: [f64; 2]) -> Option<f64> {
 
 /// Estimates the mean difference of two lanes over the same probes: first minus second.
 pub fn paired_difference(scores: &[PairedScore]) -> Estimate {
-    let differences = scores.iter().map(|score| ClusteredValue {
-        cluster: score.cluster,
-        value: score.first - score.second,
-    });
+    let differences = scores
+        .iter()
+        .map(|score| ClusteredValue { cluster: score.cluster, value: score.first - score.second });
     mean(&differences.collect::<Vec<_>>())
 }
 
@@ -84,9 +83,7 @@ pub fn difference_of_means(first: &[ClusteredValue], second: &[ClusteredValue]) 
     let second = second.iter();
     let second = second.map(|v| (v.cluster, [0.0, 0.0, v.value, 1.0]));
     let rows: Vec<_> = first.chain(second).collect();
-    estimate(&rows, |[a, n_a, b, n_b]| {
-        (n_a > 0.0 && n_b > 0.0).then(|| a / n_a - b / n_b)
-    })
+    estimate(&rows, |[a, n_a, b, n_b]| (n_a > 0.0 && n_b > 0.0).then(|| a / n_a - b / n_b))
 }
 
 /// A ratio with its sums.
@@ -104,11 +101,7 @@ pub struct Ratio {
 /// A row has the cluster and `[a, n_a, b, n_b]`.
 pub fn estimate_ratio(rows: &[(usize, [f64; 4])], of_shares: bool) -> Ratio {
     let sides = move |[a, n_a, b, n_b]: [f64; 4]| {
-        if of_shares {
-            [a / n_a, b / n_b]
-        } else {
-            [a, b]
-        }
+        if of_shares { [a / n_a, b / n_b] } else { [a, b] }
     };
     let mut sums = [0.0; 4];
     for (_, row) in rows {
@@ -131,24 +124,15 @@ mod tests {
     use super::*;
 
     fn probe(cluster: usize, lane: f64, none: f64, full: f64) -> BaselinedScore {
-        BaselinedScore {
-            cluster,
-            lane,
-            none,
-            full,
-        }
+        BaselinedScore { cluster, lane, none, full }
     }
 
     #[test]
     fn the_effect_retained_is_between_the_baselines() {
-        let scores: Vec<_> = (0..40)
-            .map(|n| probe(n / 2, f64::from(n % 2 == 0), 0.0, 1.0))
-            .collect();
+        let scores: Vec<_> =
+            (0..40).map(|n| probe(n / 2, f64::from(n % 2 == 0), 0.0, 1.0)).collect();
         let estimate = effect_retained(&scores);
-        assert_eq!(
-            (estimate.value, estimate.n, estimate.clusters),
-            (Some(0.5), 40, 20)
-        );
+        assert_eq!((estimate.value, estimate.n, estimate.clusters), (Some(0.5), 40, 20));
         let scaled: Vec<_> = (0..40).map(|n| probe(n, 0.7, 0.5, 0.9)).collect();
         assert!((effect_retained(&scaled).value.unwrap() - 0.5).abs() < 1e-9);
     }
@@ -163,10 +147,8 @@ mod tests {
 
     #[test]
     fn means_of_different_items_are_compared_by_cluster() {
-        let item = |cluster: usize, is_one: bool| ClusteredValue {
-            cluster,
-            value: f64::from(is_one),
-        };
+        let item =
+            |cluster: usize, is_one: bool| ClusteredValue { cluster, value: f64::from(is_one) };
         let often: Vec<_> = (0..40).map(|n| item(n / 2, n % 4 < 3)).collect();
         let seldom: Vec<_> = (0..20).map(|n| item(n, n % 4 < 1)).collect();
         let difference = difference_of_means(&often, &seldom);
@@ -177,28 +159,15 @@ mod tests {
 
     #[test]
     fn lanes_differ_only_if_the_interval_excludes_zero() {
-        let pair = |cluster, first, second| PairedScore {
-            cluster,
-            first,
-            second,
-        };
-        let equal: Vec<_> = (0..40)
-            .map(|n| pair(n, f64::from(n % 2 == 0), f64::from(n % 4 < 2)))
-            .collect();
-        assert_eq!(
-            paired_difference(&equal).conclusion,
-            Conclusion::Inconclusive
-        );
-        let better: Vec<_> = (0..40)
-            .map(|n| pair(n, 1.0, f64::from(n % 2 == 0)))
-            .collect();
+        let pair = |cluster, first, second| PairedScore { cluster, first, second };
+        let equal: Vec<_> =
+            (0..40).map(|n| pair(n, f64::from(n % 2 == 0), f64::from(n % 4 < 2))).collect();
+        assert_eq!(paired_difference(&equal).conclusion, Conclusion::Inconclusive);
+        let better: Vec<_> = (0..40).map(|n| pair(n, 1.0, f64::from(n % 2 == 0))).collect();
         assert_eq!(paired_difference(&better).conclusion, Conclusion::Above);
         let few = paired_difference(&better[..7]);
         assert_eq!(few.conclusion, Conclusion::TooFewCompactions);
-        let worse: Vec<_> = better
-            .iter()
-            .map(|p| pair(p.cluster, p.second, p.first))
-            .collect();
+        let worse: Vec<_> = better.iter().map(|p| pair(p.cluster, p.second, p.first)).collect();
         assert_eq!(paired_difference(&worse).conclusion, Conclusion::Below);
     }
 }

@@ -29,10 +29,7 @@ pub fn changed_settings(
         let choices = policy.knob(name).map_or(&[][..], |knob| &knob.choices);
         let choice = choices.get(value as usize).filter(|_| value >= 0.0);
         let value = choice.cloned().unwrap_or_else(|| value.to_string());
-        ChangedSetting {
-            knob: name.to_owned(),
-            value,
-        }
+        ChangedSetting { knob: name.to_owned(), value }
     };
     let differs = |(name, value): &(&str, f64)| base.get(name) != Some(*value);
     knobs.iter().filter(differs).map(changed).collect()

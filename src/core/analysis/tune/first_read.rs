@@ -146,22 +146,15 @@ fn replaced(outcome: &Outcome, text: u32, result: &str) -> Remains {
 
 /// Returns whether a text contains the beginning or the end of a result.
 fn has_preview(text: &str, result: &str) -> bool {
-    let mut lines = result
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let head = lines
-        .next()
-        .map(|line| match line.char_indices().nth(PREVIEW_CHARS) {
-            Some((end, _)) => &line[..end],
+    let mut lines = result.lines().map(str::trim).filter(|line| !line.is_empty());
+    let head = lines.next().map(|line| match line.char_indices().nth(PREVIEW_CHARS) {
+        Some((end, _)) => &line[..end],
+        None => line,
+    });
+    let tail =
+        lines.next_back().map(|line| match line.char_indices().nth_back(PREVIEW_CHARS - 1) {
+            Some((start, _)) => &line[start..],
             None => line,
         });
-    let tail =
-        lines.next_back().map(
-            |line| match line.char_indices().nth_back(PREVIEW_CHARS - 1) {
-                Some((start, _)) => &line[start..],
-                None => line,
-            },
-        );
     head.into_iter().chain(tail).any(|end| text.contains(end))
 }

@@ -44,21 +44,14 @@ impl CostUnit {
     /// Returns the 95 % interval of [`Self::of`].
     pub fn interval(self, score: &Score) -> Interval {
         let (paid, rereads) = (self.paid(score), self.rereads(score));
-        Interval {
-            low: paid + rereads.low,
-            high: paid + rereads.high,
-        }
+        Interval { low: paid + rereads.low, high: paid + rereads.high }
     }
 }
 
 /// Returns dollars if all prices are known, otherwise tokens.
 pub fn cost_unit(points: &[Point]) -> CostUnit {
     let mut scores = points.iter().filter_map(|p| p.score.as_ref());
-    if scores.all(|score| score.cost.is_some()) {
-        CostUnit::Usd
-    } else {
-        CostUnit::Tokens
-    }
+    if scores.all(|score| score.cost.is_some()) { CostUnit::Usd } else { CostUnit::Tokens }
 }
 
 /// Cost, peak as a share of the usable window, and lost rules of the user: what money does not hold. Less is better.
@@ -116,9 +109,7 @@ fn nondominated(points: &[Point], n_measures: usize, counts: impl Fn(usize) -> b
 /// Returns the number of settings that a point changes.
 pub(super) fn changes(points: &[Point], idx: usize) -> usize {
     let point = &points[idx];
-    let now = points
-        .iter()
-        .find(|p| p.is_now && p.subject == point.subject);
+    let now = points.iter().find(|p| p.is_now && p.subject == point.subject);
     now.map_or(0, |now| differences(&now.knobs, &point.knobs))
 }
 

@@ -150,11 +150,8 @@ impl<'a> Gauge<'a> {
             value.is_some_and(|value| knob.is_advised_against(value))
         };
         let outside = policy.knobs.iter().position(is_outside);
-        let outside = outside.map(|knob| RuledOut {
-            reason: Reason::NotAdvised { knob },
-            call: 0,
-            times: 1,
-        });
+        let outside =
+            outside.map(|knob| RuledOut { reason: Reason::NotAdvised { knob }, call: 0, times: 1 });
         let stuck = self.floors.hopeless(policy, knobs).map(|stuck| RuledOut {
             reason: Reason::CannotGetBelow(stuck),
             call: stuck.call,
@@ -169,10 +166,7 @@ impl<'a> Gauge<'a> {
         let first_read = self.readers.check(self.case, &outcome);
         let mut reasons = self.reasons(policy, knobs, &outcome);
         reasons.extend(self.reasons_from_losses(&blind, first_read));
-        Assessment {
-            reasons,
-            score: self.score_with(&outcome, blind.len(), first_read),
-        }
+        Assessment { reasons, score: self.score_with(&outcome, blind.len(), first_read) }
     }
 
     /// Returns the reasons that follow from what calls lacked.
@@ -223,11 +217,8 @@ impl<'a> Gauge<'a> {
 
     /// Returns the reasons that follow from sums over a run, the most severe first.
     fn reasons_from_sums(&self, outcome: &Outcome) -> Vec<RuledOut> {
-        let ruled_out = |reason: Reason, call: usize, times: usize| RuledOut {
-            reason,
-            call,
-            times,
-        };
+        let ruled_out =
+            |reason: Reason, call: usize, times: usize| RuledOut { reason, call, times };
         let halt = outcome.halts.first();
         let overflow = outcome.samples.iter().find(|sample| sample.overflows);
         let is_wipe = |event: &&Event| event.wipes(self.case.ledger.overhead);
@@ -241,9 +232,7 @@ impl<'a> Gauge<'a> {
         [
             halt.map(|halt| ruled_out(Reason::GivesUp, halt.call, 1)),
             overflow.map(|first| ruled_out(Reason::Overflows, first.call, outcome.overflows)),
-            wipes()
-                .next()
-                .map(|first| ruled_out(Reason::Wipes, first.call, wipes().count())),
+            wipes().next().map(|first| ruled_out(Reason::Wipes, first.call, wipes().count())),
             too_long.map(|event| ruled_out(Reason::RequestTooLong, event.call, 1)),
             thrashing.map(|calls| ruled_out(Reason::Thrashes, calls.start, calls.len())),
         ]
@@ -254,10 +243,7 @@ impl<'a> Gauge<'a> {
 
     /// Returns the actual score of the session, from the lane `recorded`.
     pub fn recorded_score(&self, recorded: &Outcome) -> Score {
-        Score {
-            cost: price_recorded(&self.bills, recorded).total(),
-            ..self.score(recorded)
-        }
+        Score { cost: price_recorded(&self.bills, recorded).total(), ..self.score(recorded) }
     }
 
     /// Returns the score of a run.
@@ -293,11 +279,7 @@ impl<'a> Gauge<'a> {
 
     /// Returns the measure of expected re-reads.
     pub fn measure(&self) -> RereadMeasure<'_> {
-        RereadMeasure {
-            model: self.model,
-            files: self.files,
-            prices: &self.prices,
-        }
+        RereadMeasure { model: self.model, files: self.files, prices: &self.prices }
     }
 
     fn lost_rules(&self, outcome: &Outcome) -> Option<LostRules> {
@@ -305,10 +287,6 @@ impl<'a> Gauge<'a> {
             return None;
         }
         let survival = LaneSurvival::new(&self.rules, self.case, outcome).of(None);
-        Some(LostRules {
-            lost: survival.gone,
-            unknown: survival.unknown,
-            stated: survival.stated,
-        })
+        Some(LostRules { lost: survival.gone, unknown: survival.unknown, stated: survival.stated })
     }
 }

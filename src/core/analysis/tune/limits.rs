@@ -29,10 +29,7 @@ impl Figures {
     pub fn new(run: &Assessment) -> Self {
         let mut reasons = run.reasons.iter().map(|why| why.reason);
         let flaw = reasons.find(|reason| is_flaw(*reason));
-        Self {
-            score: run.score,
-            flaw: flaw.map(|reason| reason.name().to_owned()),
-        }
+        Self { score: run.score, flaw: flaw.map(|reason| reason.name().to_owned()) }
     }
 }
 
@@ -103,12 +100,7 @@ impl MinSurvival {
                 (is_enough(low), true, text)
             }
         };
-        Check {
-            measure: Measure::Survival,
-            ok,
-            is_judged,
-            text,
-        }
+        Check { measure: Measure::Survival, ok, is_judged, text }
     }
 }
 
@@ -227,31 +219,18 @@ pub struct Check {
 
 /// Checks a run against limits and against the earlier run, if given.
 pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<Check> {
-    let checker = Checker {
-        limits,
-        now: &now.score,
-        before: before.map(|b| &b.score),
-    };
+    let checker = Checker { limits, now: &now.score, before: before.map(|b| &b.score) };
     let mut found = Vec::new();
     checker.cost(&mut found);
     let rereads = |score: &Score| Some(score.rereads.files.value);
-    checker.figure(
-        &mut found,
-        (Measure::Rereads, limits.rereads),
-        rereads,
-        rereads_number,
-    );
+    checker.figure(&mut found, (Measure::Rereads, limits.rereads), rereads, rereads_number);
     let peak = limits.peak.map(|share| Limit::AtMost(share.0));
     let peak_of = |score: &Score| Some(score.peak_share.0);
     let shown = |share: f64| percent(Share(share));
     checker.figure(&mut found, (Measure::Peak, peak), peak_of, shown);
     let counts: [(Measure, Option<usize>, Count); 2] = [
-        (Measure::Overflows, limits.overflows, |score| {
-            Some(score.overflows as f64)
-        }),
-        (Measure::IntoReserve, limits.into_reserve, |score| {
-            Some(score.into_reserve as f64)
-        }),
+        (Measure::Overflows, limits.overflows, |score| Some(score.overflows as f64)),
+        (Measure::IntoReserve, limits.into_reserve, |score| Some(score.into_reserve as f64)),
     ];
     for (measure, most, count) in counts {
         let limit = most.map(|n| Limit::AtMost(n as f64));
@@ -287,9 +266,7 @@ impl Checker<'_> {
         let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
         if is_known {
             let cost = |score: &Score| score.cost.map(|usd| usd.0);
-            return self.figure(found, (Measure::Cost, limit), cost, |dollars| {
-                usd(Usd(dollars))
-            });
+            return self.figure(found, (Measure::Cost, limit), cost, |dollars| usd(Usd(dollars)));
         }
         if matches!(limit, Some(Limit::AtMost(_))) && self.now.cost.is_none() {
             found.push(Check {
@@ -334,11 +311,8 @@ impl Checker<'_> {
             Some(Limit::Above(share)) => share,
             _ => self.limits.tolerance,
         };
-        let allowed = if share.0 > 0.0 {
-            format!(" (+{} allowed)", percent(share))
-        } else {
-            String::new()
-        };
+        let allowed =
+            if share.0 > 0.0 { format!(" (+{} allowed)", percent(share)) } else { String::new() };
         let change = if before > 0.0 {
             format!(", {:+.1} %", (now / before - 1.0) * 100.0)
         } else {
@@ -351,12 +325,7 @@ impl Checker<'_> {
             // The difference is too small for the rounded figures.
             (is, _) => format!("{is}, slightly more than before ({now} instead of {before})"),
         };
-        found.push(Check {
-            measure,
-            ok,
-            is_judged: true,
-            text,
-        });
+        found.push(Check { measure, ok, is_judged: true, text });
     }
 }
 

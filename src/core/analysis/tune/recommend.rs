@@ -67,10 +67,7 @@ pub fn recommend(
         as_good: picked.as_good,
         text: finding.unwrap_or_default() + &text(picked.point),
         never_acts,
-        acting: acting.map(|point| Acting {
-            point,
-            text: text(point),
-        }),
+        acting: acting.map(|point| Acting { point, text: text(point) }),
         others: cheapest_text(points, picked.point, picked.cheapest),
     })
 }
@@ -100,9 +97,7 @@ fn candidates_that(points: &[Point], holds: impl Fn(&Score) -> bool) -> Vec<usiz
 
 /// Returns the cost of a point; infinite if it does not work.
 pub(super) fn cost(unit: CostUnit, points: &[Point], idx: usize) -> f64 {
-    points[idx]
-        .valid()
-        .map_or(f64::INFINITY, |score| unit.of(score))
+    points[idx].valid().map_or(f64::INFINITY, |score| unit.of(score))
 }
 
 /// A choice among candidates.
@@ -133,11 +128,7 @@ fn pick(points: &[Point], candidates: &[usize]) -> Option<Picked> {
         let by_changes = changes(points, *a).cmp(&changes(points, *b));
         by_changes.then(cost(unit, points, *a).total_cmp(&cost(unit, points, *b)))
     })?;
-    Some(Picked {
-        point: simplest,
-        cheapest,
-        as_good: as_good.len(),
-    })
+    Some(Picked { point: simplest, cheapest, as_good: as_good.len() })
 }
 
 /// Returns the share of a point's cost above the least one.

@@ -95,11 +95,9 @@ fn cost(unit: CostUnit, score: &Score, recorded: Option<&Score>, now: Option<&Sc
         return own;
     };
     match Change::new(unit, score, now) {
-        Some(change) => format!(
-            "{own}, {} than its current settings ({})",
-            change.text(unit),
-            change.before
-        ),
+        Some(change) => {
+            format!("{own}, {} than its current settings ({})", change.text(unit), change.before)
+        }
         None => format!("{own}, as its current settings"),
     }
 }
@@ -176,11 +174,8 @@ fn rules_text(score: &Score) -> String {
 impl LostRules {
     /// Returns `1 of 2 constraints and decisions`.
     pub fn of_stated(self) -> String {
-        let noun = if self.stated == 1 {
-            "constraint or decision"
-        } else {
-            "constraints and decisions"
-        };
+        let noun =
+            if self.stated == 1 { "constraint or decision" } else { "constraints and decisions" };
         format!("{} of {} {noun}", self.lost, self.stated)
     }
 }
@@ -204,11 +199,7 @@ fn not_offered(subject: &Subject, now: &Point, point: &Point) -> String {
     let fixed: Vec<String> = changed.map(|c| c.knob).filter(is_fixed).collect();
     match &fixed[..] {
         [] => String::new(),
-        fixed => format!(
-            " {} offers no setting for {}.",
-            policy.label,
-            fixed.join(", ")
-        ),
+        fixed => format!(" {} offers no setting for {}.", policy.label, fixed.join(", ")),
     }
 }
 
@@ -238,11 +229,7 @@ pub(super) fn cheapest_text(points: &[Point], point: usize, cheapest: usize) -> 
     };
     let interval = unit.interval(score);
     let [low, high] = [interval.low, interval.high].map(|end| figure(unit, end));
-    let range = if low == high {
-        String::new()
-    } else {
-        format!(" ({low} to {high})")
-    };
+    let range = if low == high { String::new() } else { format!(" ({low} to {high})") };
     Some(format!(
         "The {which} setting tried {does} {}{range}: the difference is below 1 % or within the error of the expected re-reads, and it changes more settings.",
         amount(unit, score),
@@ -286,14 +273,10 @@ pub(super) fn nothing_works(subjects: &[Subject], points: &[Point]) -> String {
         0 => "No setting was tried.".to_owned(),
         1 => format!(
             "The only setting tried does not work: {}.",
-            points[0].ruled_out.map_or_else(String::new, |why| {
-                why.text(&subjects[points[0].subject].policy)
-            })
+            points[0]
+                .ruled_out
+                .map_or_else(String::new, |why| { why.text(&subjects[points[0].subject].policy) })
         ),
-        n => format!(
-            "None of the {} tried works: {}.",
-            counted(n, "setting"),
-            reasons.join(", ")
-        ),
+        n => format!("None of the {} tried works: {}.", counted(n, "setting"), reasons.join(", ")),
     }
 }

@@ -43,16 +43,12 @@ pub struct LeftOut {
 impl Robust {
     /// Returns the session with the worst regret.
     pub fn worst(&self) -> Option<&Regret> {
-        self.regrets
-            .iter()
-            .max_by(|a, b| compared(a.regret, b.regret))
+        self.regrets.iter().max_by(|a, b| compared(a.regret, b.regret))
     }
 
     /// Returns the left-out session with the worst regret.
     pub fn worst_left_out(&self) -> Option<&LeftOut> {
-        self.left_out
-            .iter()
-            .max_by(|a, b| compared(a.regret, b.regret))
+        self.left_out.iter().max_by(|a, b| compared(a.regret, b.regret))
     }
 }
 
@@ -87,11 +83,7 @@ pub fn robust(sessions: &[SweptSession<'_>]) -> Option<Robust> {
     let without = |row: &Row| {
         let others: Vec<&Row> = table.iter().filter(|r| r.session != row.session).collect();
         let setting = choose(points, &others)?;
-        Some(LeftOut {
-            session: row.session,
-            setting,
-            regret: row.regrets[setting],
-        })
+        Some(LeftOut { session: row.session, setting, regret: row.regrets[setting] })
     };
     Some(Robust {
         setting,
@@ -114,10 +106,8 @@ struct Row {
 impl Row {
     fn new(session: usize, points: &[Point]) -> Option<Self> {
         let unit = cost_unit(points);
-        let scores: Vec<Option<f64>> = points
-            .iter()
-            .map(|point| point.valid().map(|score| unit.of(score)))
-            .collect();
+        let scores: Vec<Option<f64>> =
+            points.iter().map(|point| point.valid().map(|score| unit.of(score))).collect();
         let is_above = |point: &Point| point.valid().is_some_and(|score| !score.is_safe());
         let mut above: Vec<bool> = points.iter().map(is_above).collect();
         let works = |idx: usize| scores[idx].is_some();
@@ -165,10 +155,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
         (judged.ruled_out, judged.above) == (best.ruled_out, best.above)
             && 1.0 + judged.worst <= (1.0 + best.worst) * (1.0 + MIN_GAIN)
     };
-    let as_good = all
-        .iter()
-        .enumerate()
-        .filter(|(_, judged)| is_as_good(judged));
+    let as_good = all.iter().enumerate().filter(|(_, judged)| is_as_good(judged));
     as_good
         .min_by(|(_, a), (_, b)| a.sum.total_cmp(&b.sum).then(a.changes.cmp(&b.changes)))
         .map(|(idx, _)| idx)

@@ -74,10 +74,9 @@ impl Reason {
                 "leaves next to nothing of the conversation",
                 "leave next to nothing of the conversation",
             ],
-            Self::RequestTooLong => [
-                "sends a summary request that overflows",
-                "send a summary request that overflows",
-            ],
+            Self::RequestTooLong => {
+                ["sends a summary request that overflows", "send a summary request that overflows"]
+            }
             Self::GivesUp => ["ends the run", "end the run"],
             Self::CutsUnread => [
                 "removes or cuts a tool result before it was read",
@@ -99,10 +98,9 @@ impl Reason {
                 "gives up history for an error that is not about its length",
                 "give up history for an error that is not about its length",
             ],
-            Self::Flawed(FindingKind::OrphanedPairs) => [
-                "separates calls from their results",
-                "separate calls from their results",
-            ],
+            Self::Flawed(FindingKind::OrphanedPairs) => {
+                ["separates calls from their results", "separate calls from their results"]
+            }
             Self::Flawed(_) => ["has a bad insight", "have a bad insight"],
         }
     }
@@ -148,10 +146,9 @@ impl fmt::Display for RuledOut {
                 let verb = if times == 1 { "overflows" } else { "overflow" };
                 write!(f, "{calls} {verb}, the first is call {call}")
             }
-            Reason::Thrashes => write!(
-                f,
-                "pays for a summary before each of {calls} in a row, from call {call} on"
-            ),
+            Reason::Thrashes => {
+                write!(f, "pays for a summary before each of {calls} in a row, from call {call} on")
+            }
             Reason::Wipes => {
                 let times = match times {
                     1 => String::new(),
@@ -163,10 +160,7 @@ impl fmt::Display for RuledOut {
                 )
             }
             Reason::RequestTooLong => {
-                write!(
-                    f,
-                    "sends a summary request before call {call} that overflows"
-                )
+                write!(f, "sends a summary request before call {call} that overflows")
             }
             Reason::CutsUnread => {
                 let results = match times {

@@ -70,10 +70,7 @@ impl Axis {
         } else {
             between(knob, (low, high), None)
         };
-        Self {
-            knob: knob.name.clone(),
-            values,
-        }
+        Self { knob: knob.name.clone(), values }
     }
 
     /// Returns all values of a setting between two.
@@ -99,10 +96,7 @@ impl Axis {
     /// [`PolicyError`] if one is not a value of the setting.
     pub fn listed(policy: &Policy, name: &str, values: &[f64]) -> Result<Self, PolicyError> {
         let knob = checked(policy, name, values)?;
-        Ok(Self {
-            knob: knob.name.clone(),
-            values: Values::Listed(values.to_vec()),
-        })
+        Ok(Self { knob: knob.name.clone(), values: Values::Listed(values.to_vec()) })
     }
 
     /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has none
@@ -136,9 +130,9 @@ impl Axis {
     fn len(&self) -> u64 {
         match &self.values {
             Values::Listed(values) => values.len() as u64,
-            Values::Between {
-                low, high, step, ..
-            } => ((high - low) / step + 1e-9).floor() as u64 + 1,
+            Values::Between { low, high, step, .. } => {
+                ((high - low) / step + 1e-9).floor() as u64 + 1
+            }
         }
     }
 
@@ -157,12 +151,7 @@ impl Axis {
                 let nth = (place * values.len() as f64) as usize;
                 values[nth.min(values.len().saturating_sub(1))]
             }
-            Values::Between {
-                low,
-                high,
-                step,
-                scale,
-            } => {
+            Values::Between { low, high, step, scale } => {
                 let n = ((high - low) / step + 1e-9).floor();
                 let nth = match scale {
                     // Each value has an interval of the same size.
@@ -181,11 +170,7 @@ fn between(knob: &Knob, (low, high): (f64, f64), scale: Option<Scale>) -> Values
     Values::Between {
         low,
         high,
-        step: if knob.step > 0.0 {
-            knob.step
-        } else {
-            (high - low).max(1e-9) / 100.0
-        },
+        step: if knob.step > 0.0 { knob.step } else { (high - low).max(1e-9) / 100.0 },
         scale: scale.unwrap_or(usual),
     }
 }
@@ -277,10 +262,7 @@ impl<'a> Chosen<'a> {
 
     /// Adds a combination if it is new; returns whether it was added.
     fn take(&mut self, values: Vec<f64>) -> bool {
-        if !self
-            .known
-            .insert(values.iter().map(|v| v.to_bits()).collect())
-        {
+        if !self.known.insert(values.iter().map(|v| v.to_bits()).collect()) {
             return false;
         }
         let mut knobs = self.subject.now.clone();

@@ -85,11 +85,7 @@ pub fn sweep(
         Ok(point)
     };
     // Neighbors in a plan take similar time: small portions keep all cores busy to the end.
-    plan.into_par_iter()
-        .enumerate()
-        .with_max_len(4)
-        .map(assess)
-        .collect()
+    plan.into_par_iter().enumerate().with_max_len(4).map(assess).collect()
 }
 
 /// The number of points that are ruled out for one reason.

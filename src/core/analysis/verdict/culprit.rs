@@ -58,11 +58,7 @@ fn is_spoken(case: &Case, message: usize) -> bool {
 
 /// Returns the largest message of user, model or tools; the first of equal ones.
 pub(super) fn heaviest_message(case: &Case, messages: Range<usize>) -> Option<usize> {
-    messages.filter(|m| is_spoken(case, *m)).reduce(|a, b| {
-        if case.ledger.message(b) > case.ledger.message(a) {
-            b
-        } else {
-            a
-        }
-    })
+    messages
+        .filter(|m| is_spoken(case, *m))
+        .reduce(|a, b| if case.ledger.message(b) > case.ledger.message(a) { b } else { a })
 }

@@ -10,15 +10,8 @@ use crate::units::Tokens;
 fn of_truncate(case: &Case, outcome: &Outcome) -> Trigger {
     let policy = crate::presets::by_name("truncate").expect("bundled");
     let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
-        .expect("in range");
-    let lane = PlayedLane {
-        name: "truncate",
-        policy: &policy,
-        knobs: &knobs,
-        outcome,
-    };
+    policy.set(&mut knobs, "output_reserve", RESERVE.as_f64()).expect("in range");
+    let lane = PlayedLane { name: "truncate", policy: &policy, knobs: &knobs, outcome };
     Trigger::of_lane(case, RESERVE, lane).expect("it has one")
 }
 
@@ -33,17 +26,11 @@ fn a_lanes_trigger_is_crossed_at_the_call_that_its_own_count_reaches() {
     let mut lane = run.clone();
     lane.samples[1].metered = Tokens(600);
     let text = shown(&lane);
-    assert!(
-        text.contains("Crossed the trigger of truncate (600) at call 2:"),
-        "{text}"
-    );
+    assert!(text.contains("Crossed the trigger of truncate (600) at call 2:"), "{text}");
     // By its own count it never gets there, or it acts earlier.
     lane.samples[1].metered = Tokens(590);
     let text = shown(&lane);
-    assert!(
-        text.ends_with("Never reached the trigger of truncate (600)."),
-        "{text}"
-    );
+    assert!(text.ends_with("Never reached the trigger of truncate (600)."), "{text}");
     // It compacts for another reason.
     lane.events.push(event_at(0));
     let text = shown(&lane);
@@ -53,10 +40,7 @@ fn a_lanes_trigger_is_crossed_at_the_call_that_its_own_count_reaches() {
     );
     lane.events[0].measured.metered = Tokens(600);
     let text = shown(&lane);
-    assert!(
-        text.contains("Crossed the trigger of truncate (600) at call 1"),
-        "{text}"
-    );
+    assert!(text.contains("Crossed the trigger of truncate (600) at call 1"), "{text}");
 }
 
 #[test]
@@ -64,14 +48,9 @@ fn without_lanes_the_trigger_is_that_of_the_default_lane() {
     let case = reading_session(640);
     let policy = crate::presets::by_name("truncate").expect("bundled");
     let mut knobs = policy.defaults();
-    policy
-        .set(&mut knobs, "output_reserve", RESERVE.as_f64())
-        .expect("in range");
+    policy.set(&mut knobs, "output_reserve", RESERVE.as_f64()).expect("in range");
     let outcome = crate::engine::simulate(&case, &policy, &knobs, None);
-    assert_eq!(
-        Trigger::of_lanes(&case, RESERVE, None),
-        of_truncate(&case, &outcome)
-    );
+    assert_eq!(Trigger::of_lanes(&case, RESERVE, None), of_truncate(&case, &outcome));
 }
 
 fn event_at(call: usize) -> Event {

@@ -30,7 +30,6 @@ impl Limits<'_> {
     /// Returns the trigger in tokens of the policy's own count, as text.
     pub(super) fn shown_trigger(self, sample: &Sample) -> String {
         let lane = self.trigger.lane.as_ref();
-        lane.map_or_else(|| self.trigger(sample), |lane| lane.tokens)
-            .short()
+        lane.map_or_else(|| self.trigger(sample), |lane| lane.tokens).short()
     }
 }

@@ -78,15 +78,8 @@ pub fn verdict(
     output_reserve: Tokens,
     trigger: &Trigger,
 ) -> Verdict {
-    let mut writer = VerdictWriter {
-        case,
-        clauses: Vec::new(),
-        severity: Severity::Ok,
-    };
-    let limits = Limits {
-        output_reserve,
-        trigger,
-    };
+    let mut writer = VerdictWriter { case, clauses: Vec::new(), severity: Severity::Ok };
+    let limits = Limits { output_reserve, trigger };
     if let Some(peak) = recorded.peak() {
         writer.write_peak(recorded, peak);
         writer.write_crossings(recorded, limits, peak);
@@ -94,14 +87,9 @@ pub fn verdict(
         writer.write_compactions();
     } else {
         let total = writer.estimated(case.ledger.total());
-        writer.push(format!(
-            "No model call in this file; it has {total} tokens."
-        ));
+        writer.push(format!("No model call in this file; it has {total} tokens."));
     }
-    Verdict {
-        clauses: writer.clauses,
-        severity: writer.severity,
-    }
+    Verdict { clauses: writer.clauses, severity: writer.severity }
 }
 
 /// Returns the sample of a peak; for a peak at the end, the last sample.
@@ -122,17 +110,11 @@ struct VerdictWriter<'a> {
 impl VerdictWriter<'_> {
     /// Adds text without a link. Each sentence except the first begins with a space.
     fn push(&mut self, text: impl Into<String>) {
-        self.clauses.push(Clause {
-            text: text.into(),
-            link: None,
-        });
+        self.clauses.push(Clause { text: text.into(), link: None });
     }
 
     fn push_link(&mut self, text: impl Into<String>, link: Link) {
-        self.clauses.push(Clause {
-            text: text.into(),
-            link: Some(link),
-        });
+        self.clauses.push(Clause { text: text.into(), link: Some(link) });
     }
 
     fn push_call(&mut self, call: usize) {
@@ -160,10 +142,7 @@ impl VerdictWriter<'_> {
             None => "the end".to_owned(),
         };
         self.push("Peaked at ");
-        self.push_link(
-            format!("{share} of the {window} window"),
-            Link::Call(sample.call),
-        );
+        self.push_link(format!("{share} of the {window} window"), Link::Call(sample.call));
         self.push(format!(" ({tokens}) at {place}."));
     }
 
@@ -220,9 +199,7 @@ impl VerdictWriter<'_> {
             }
             Some(sample) if over_window.is_none() => {
                 let usable = limits.usable(sample).short();
-                self.push(format!(
-                    " Reached into the output reserve (usable {usable}) at "
-                ));
+                self.push(format!(" Reached into the output reserve (usable {usable}) at "));
                 self.push_call(sample.call);
                 self.push(".");
             }
@@ -285,11 +262,7 @@ impl VerdictWriter<'_> {
     /// Adds `Never reached the trigger of truncate (126k).`
     fn write_trigger_not_reached(&mut self, limits: Limits<'_>, peak: Peak, sample: &Sample) {
         let is_reached_at_end = peak.call.is_none() && peak.tokens >= limits.trigger(sample);
-        let end = if is_reached_at_end {
-            " before the end"
-        } else {
-            ""
-        };
+        let end = if is_reached_at_end { " before the end" } else { "" };
         let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
         self.push(format!(" Never reached {name} ({trigger}){end}."));
     }
@@ -333,11 +306,8 @@ impl VerdictWriter<'_> {
         let about = self.case.ledger.accuracy.mark();
         let grown = self.case.ledger.message(message).short();
         let name = MessageName::of(self.case, message);
-        let number = if name.has_number() {
-            String::new()
-        } else {
-            format!("message {}, ", message + 1)
-        };
+        let number =
+            if name.has_number() { String::new() } else { format!("message {}, ", message + 1) };
         self.push_link(name.to_string(), Link::Message(message));
         self.push(format!(" ({number}{about}+{grown})."));
     }
@@ -354,11 +324,7 @@ impl VerdictWriter<'_> {
         if self.severity == Severity::Bad || !is_whole || tokens <= limits.usable(sample) {
             return;
         }
-        self.raise_severity(if tokens > window {
-            Severity::Bad
-        } else {
-            Severity::Warning
-        });
+        self.raise_severity(if tokens > window { Severity::Bad } else { Severity::Warning });
         let share = whole_percent(tokens.share_of(window));
         let since = last.context_end..session.messages.len();
         let (needed, window) = (self.estimated(tokens), window.short());
@@ -389,11 +355,7 @@ impl VerdictWriter<'_> {
     }
 
     fn is_reported(&self, sample: &Sample) -> bool {
-        self.case
-            .session
-            .calls
-            .get(sample.call)
-            .is_some_and(|s| s.reported_size().is_some())
+        self.case.session.calls.get(sample.call).is_some_and(|s| s.reported_size().is_some())
     }
 
     /// Formats tokens that are not reported, with `≈` before an estimate.

@@ -15,11 +15,7 @@ pub(super) const RESERVE: Tokens = Tokens(200);
 const WINDOW: Tokens = Tokens(1_000);
 
 fn part(body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: 0,
-    }
+    Part { body, record: 0, block: 0 }
 }
 
 fn text(words: &str) -> Vec<Part> {
@@ -37,11 +33,7 @@ fn builder() -> SessionBuilder {
 }
 
 fn tool_call(id: &str, tool: &str, arguments: &str) -> Vec<Part> {
-    vec![part(Body::ToolCall {
-        call: id.into(),
-        tool: tool.into(),
-        arguments: arguments.into(),
-    })]
+    vec![part(Body::ToolCall { call: id.into(), tool: tool.into(), arguments: arguments.into() })]
 }
 
 fn result(id: &str, words: &str) -> Vec<Part> {
@@ -54,14 +46,8 @@ fn result(id: &str, words: &str) -> Vec<Part> {
 }
 
 fn model_call(builder: &mut SessionBuilder, input: u64) {
-    let usage = Some(Usage {
-        input: Tokens(input),
-        ..Usage::default()
-    });
-    builder.call(CallDraft {
-        usage,
-        ..CallDraft::default()
-    });
+    let usage = Some(Usage { input: Tokens(input), ..Usage::default() });
+    builder.call(CallDraft { usage, ..CallDraft::default() });
 }
 
 /// A session in which the model reads a large file.
@@ -73,10 +59,7 @@ pub(super) fn reading_session(second_call: u64) -> Case {
         Role::Assistant,
         tool_call("c1", "read", r#"{"path":"/home/me/src/main.ts"}"#),
     ));
-    builder.message(Draft::new(
-        Role::Tool,
-        result("c1", &"let x = 1;\n".repeat(90)),
-    ));
+    builder.message(Draft::new(Role::Tool, result("c1", &"let x = 1;\n".repeat(90))));
     model_call(&mut builder, second_call);
     builder.message(Draft::new(Role::Assistant, text("It sets x.")));
     case(builder)
@@ -93,10 +76,7 @@ fn case(builder: SessionBuilder) -> Case {
 
 /// Returns the recorded run with reported tokens.
 pub(super) fn recorded(case: &Case) -> Outcome {
-    let budget = Budget {
-        window: WINDOW,
-        output_reserve: RESERVE,
-    };
+    let budget = Budget { window: WINDOW, output_reserve: RESERVE };
     let sample = |(call, recorded): (usize, &crate::session::Call)| {
         let tokens = recorded.usage.map_or(Tokens::ZERO, |u| u.input);
         Sample {
@@ -128,9 +108,7 @@ fn sentence(case: &Case) -> Verdict {
 fn links(verdict: &Verdict) -> Vec<(&str, Link)> {
     let linked = |c: &'_ Clause| c.link.is_some();
     let clauses = verdict.clauses.iter().filter(|c| linked(c));
-    clauses
-        .filter_map(|c| Some((c.text.as_str(), c.link?)))
-        .collect()
+    clauses.filter_map(|c| Some((c.text.as_str(), c.link?))).collect()
 }
 
 #[test]
@@ -169,19 +147,14 @@ fn the_culprit_weighs_what_its_whole_message_weighs() {
     builder.message(Draft::new(Role::User, text("Go.")));
     model_call(&mut builder, 100);
     let mut parts = tool_call("c1", "read", r#"{"path":"a.rs"}"#);
-    parts.extend(text(
-        "Let me see, and see again, what it is that a.rs does.",
-    ));
+    parts.extend(text("Let me see, and see again, what it is that a.rs does."));
     builder.message(Draft::new(Role::Assistant, parts));
     model_call(&mut builder, 640);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let case = case(builder);
     let shown = sentence(&case).text();
     let weight = case.ledger.message(1).short();
-    assert!(
-        shown.contains(&format!("(+{weight}).")),
-        "{shown}: {weight}"
-    );
+    assert!(shown.contains(&format!("(+{weight}).")), "{shown}: {weight}");
 }
 
 #[test]
@@ -194,53 +167,28 @@ fn a_first_call_above_the_trigger_blames_what_it_began_with_and_no_small_message
     let mut run = recorded(&case);
     run.samples[0].by_kind[Kind::System.index()] = 690;
     let shown = verdict(&case, &run, RESERVE, &Share(0.75).into()).text();
-    assert!(
-        shown.ends_with("at call 1: system prompt and tools alone are 690."),
-        "{shown}"
-    );
+    assert!(shown.ends_with("at call 1: system prompt and tools alone are 690."), "{shown}");
     run.samples[0].by_kind[Kind::System.index()] = 0;
     let shown = verdict(&case, &run, RESERVE, &Share(0.75).into()).text();
     let is_blameless = case.ledger.message(0).share_of(Tokens(700)).0 < LARGE_SHARE;
-    assert_eq!(
-        shown.ends_with("at call 1, which began with 1 message."),
-        is_blameless,
-        "{shown}"
-    );
+    assert_eq!(shown.ends_with("at call 1, which began with 1 message."), is_blameless, "{shown}");
 }
 
 #[test]
 fn reaching_the_trigger_exactly_counts_as_crossing_it() {
-    assert!(
-        sentence(&reading_session(600))
-            .text()
-            .contains("Crossed the trigger")
-    );
-    assert!(
-        sentence(&reading_session(599))
-            .text()
-            .contains("Never reached the trigger")
-    );
+    assert!(sentence(&reading_session(600)).text().contains("Crossed the trigger"));
+    assert!(sentence(&reading_session(599)).text().contains("Never reached the trigger"));
 }
 
 #[test]
 fn a_call_within_the_output_reserve_is_distinguished_from_one_above_the_window() {
     let tight = sentence(&reading_session(900)).text();
-    assert!(
-        tight.contains("Reached into the output reserve (usable 800) at call 2."),
-        "{tight}"
-    );
+    assert!(tight.contains("Reached into the output reserve (usable 800) at call 2."), "{tight}");
     let over = sentence(&reading_session(1_200)).text();
-    assert!(
-        over.contains("Crossed the trigger (600) and the window (1k) at call 2:"),
-        "{over}"
-    );
+    assert!(over.contains("Crossed the trigger (600) and the window (1k) at call 2:"), "{over}");
     assert!(!over.contains("output reserve"), "{over}");
     for (input, severity) in [(900, Severity::Warning), (1_200, Severity::Bad)] {
-        assert_eq!(
-            sentence(&reading_session(input)).severity,
-            severity,
-            "{input}"
-        );
+        assert_eq!(sentence(&reading_session(input)).severity, severity, "{input}");
     }
 }
 
@@ -267,10 +215,7 @@ fn recorded_compactions_are_counted() {
     model_call(&mut builder, 90);
     builder.message(Draft::new(Role::Assistant, text("Done.")));
     let verdict = sentence(&case(builder));
-    assert_eq!(
-        links(&verdict).last(),
-        Some(&("1 compaction", Link::Call(1)))
-    );
+    assert_eq!(links(&verdict).last(), Some(&("1 compaction", Link::Call(1))));
     assert!(verdict.text().ends_with(" 1 compaction recorded."));
 }
 
@@ -307,14 +252,9 @@ fn a_context_that_is_largest_at_the_end_peaks_there() {
     let end = run.context.tokens();
     assert!(run.samples[0].tokens < end);
     let text = verdict(&case, &run, RESERVE, &Share(0.5).into()).text();
-    let peak = format!(
-        "(≈{}) at the end. Never reached the trigger (400) before the end.",
-        end.short()
-    );
-    assert!(
-        text.starts_with("Peaked at ") && text.contains(&peak),
-        "{text}"
-    );
+    let peak =
+        format!("(≈{}) at the end. Never reached the trigger (400) before the end.", end.short());
+    assert!(text.starts_with("Peaked at ") && text.contains(&peak), "{text}");
 }
 
 #[test]
@@ -322,38 +262,22 @@ fn a_file_without_model_calls_says_so() {
     let mut builder = builder();
     builder.message(Draft::new(Role::User, text("Anybody there?")));
     let text = sentence(&case(builder)).text();
-    assert!(
-        text.starts_with("No model call in this file; it has ≈"),
-        "{text}"
-    );
+    assert!(text.starts_with("No model call in this file; it has ≈"), "{text}");
 }
 
 #[test]
 fn a_result_without_a_tools_name_is_counted_with_the_tool_of_its_call() {
     let case = reading_session(420);
     let tools = tokens_by_tool(&case);
-    assert_eq!(
-        tools
-            .iter()
-            .map(|(tool, _)| tool.as_str())
-            .collect::<Vec<_>>(),
-        ["read"]
-    );
+    assert_eq!(tools.iter().map(|(tool, _)| tool.as_str()).collect::<Vec<_>>(), ["read"]);
     let largest = largest_parts(&case, 1);
     assert_eq!(
-        (
-            largest[0].message,
-            largest[0].kind,
-            largest[0].tool.as_deref()
-        ),
+        (largest[0].message, largest[0].kind, largest[0].tool.as_deref()),
         (2, Kind::ToolResult, Some("read"))
     );
     assert_eq!(largest_parts(&case, 99).len(), 4);
-    let sum: Tokens = largest_parts(&case, 99)
-        .iter()
-        .filter(|p| p.tool.is_some())
-        .map(|p| p.tokens)
-        .sum();
+    let sum: Tokens =
+        largest_parts(&case, 99).iter().filter(|p| p.tool.is_some()).map(|p| p.tokens).sum();
     assert_eq!(tools[0].1, sum);
 }
 
@@ -370,14 +294,8 @@ fn a_small_part_of_a_first_call_is_not_the_cause() {
     let text_of = |outcome: &Outcome| verdict(&case, outcome, RESERVE, &Share(0.75).into()).text();
     outcome.samples[0].by_kind[Kind::System.index()] = 100;
     let shown = text_of(&outcome);
-    assert!(
-        shown.contains("call 1, which began with 12 messages."),
-        "{shown}"
-    );
+    assert!(shown.contains("call 1, which began with 12 messages."), "{shown}");
     outcome.samples[0].by_kind[Kind::System.index()] = 400;
     let shown = text_of(&outcome);
-    assert!(
-        shown.contains("system prompt and tools alone are"),
-        "{shown}"
-    );
+    assert!(shown.contains("system prompt and tools alone are"), "{shown}");
 }

@@ -51,11 +51,8 @@ impl WorkingPreset {
         let names = Names::new(&case.session);
         let files = FileReads::new(case);
         let prices = RereadPrices::unknown(case.session.calls.len());
-        let measure = RereadMeasure {
-            model: RereadModel::bundled(),
-            files: &files,
-            prices: &prices,
-        };
+        let measure =
+            RereadMeasure { model: RereadModel::bundled(), files: &files, prices: &prices };
         let readers = FirstReaders::new(case);
         let presets = PRESETS.par_iter().filter(|preset| !is_variant(preset));
         let ranked = presets.filter_map(|preset| {
@@ -63,14 +60,9 @@ impl WorkingPreset {
             let outcome = simulate(case, &policy, &values(&policy), None);
             let ranked = rank(&names, &readers, measure, case, &outcome)?;
             let peak = outcome.peak()?;
-            let window = case
-                .windows
-                .at(peak.call.unwrap_or(case.session.calls.len() - 1));
-            let found = Self {
-                name: preset.name,
-                label: policy.label,
-                peak: peak.tokens.share_of(window),
-            };
+            let window = case.windows.at(peak.call.unwrap_or(case.session.calls.len() - 1));
+            let found =
+                Self { name: preset.name, label: policy.label, peak: peak.tokens.share_of(window) };
             Some((ranked, found))
         });
         let mut ranked: Vec<_> = ranked.collect();
@@ -88,10 +80,7 @@ impl WorkingPreset {
             text(format!(
                 " {none} keeps the context within the window; {label} keeps it at {share}: "
             )),
-            Clause {
-                text: action.to_owned(),
-                link: Some(Link::Compare(self.name)),
-            },
+            Clause { text: action.to_owned(), link: Some(Link::Compare(self.name)) },
             text(".".to_owned()),
         ]
     }

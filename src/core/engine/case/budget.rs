@@ -57,11 +57,7 @@ impl WindowPlan {
     /// Returns the window at a call; after the last call, the last known window.
     #[inline]
     pub fn at(&self, call: usize) -> Tokens {
-        self.per_call
-            .get(call)
-            .or(self.per_call.last())
-            .copied()
-            .unwrap_or_default()
+        self.per_call.get(call).or(self.per_call.last()).copied().unwrap_or_default()
     }
 
     /// Returns whether the window changes during the session.

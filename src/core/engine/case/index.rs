@@ -51,10 +51,7 @@ impl SessionIndex {
     /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
         let mut builder = IndexBuilder {
-            index: Self {
-                turn_start: vec![0],
-                ..Self::default()
-            },
+            index: Self { turn_start: vec![0], ..Self::default() },
             pairs: HashMap::with_capacity(session.parts.len() / 2),
             called_in: Vec::new(),
             turn: 0,
@@ -79,12 +76,7 @@ impl SessionIndex {
         let mut last: HashMap<(&str, &str), usize> = HashMap::with_capacity(self.n_pairs);
         for (part, body) in session.parts.iter().map(|part| &part.body).enumerate() {
             match (body, self.pair[part]) {
-                (
-                    Body::ToolCall {
-                        tool, arguments, ..
-                    },
-                    Some(pair),
-                ) => {
+                (Body::ToolCall { tool, arguments, .. }, Some(pair)) => {
                     asked[pair as usize] = Some((tool, arguments));
                 }
                 (Body::ToolResult { .. }, Some(pair)) => {
@@ -202,10 +194,7 @@ impl<'a> IndexBuilder<'a> {
 
 /// Returns the tool result that contains a part, given the results of its message before it by the ids of their calls.
 fn owner(body: &Body, results: &[(&str, u32)]) -> Option<u32> {
-    let Body::Media {
-        within: Some(call), ..
-    } = body
-    else {
+    let Body::Media { within: Some(call), .. } = body else {
         return None;
     };
     let mut newest_first = results.iter().rev();

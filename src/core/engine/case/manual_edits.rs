@@ -79,10 +79,7 @@ impl Pins {
         }
         let pairs_of = |message: usize| {
             let parts = session.messages[message].parts.clone();
-            index.pair[parts]
-                .iter()
-                .flatten()
-                .map(|pair| *pair as usize)
+            index.pair[parts].iter().flatten().map(|pair| *pair as usize)
         };
         let mut pins = Self {
             pinned: vec![false; n_messages],

@@ -52,22 +52,14 @@ mod tests {
     /// Regression test: with the computation inside the lock, this deadlocked within a few rounds.
     #[test]
     fn computations_that_wait_for_rayon_never_block_each_other() {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(8)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
         let work = |n: u64| (0..n).into_par_iter().map(|i| i % 7).sum::<u64>();
         pool.install(|| {
             for _ in 0..200 {
                 let memo = Memo::<u64, u64>::default();
                 let ask = |n: u64| memo.get_or_make(&(n % 3), || work(1000 * (n % 3)));
                 let found: Vec<u64> = (0..24).into_par_iter().map(ask).collect();
-                assert!(
-                    found
-                        .iter()
-                        .zip(0..)
-                        .all(|(f, n)| *f == work(1000 * (n % 3)))
-                );
+                assert!(found.iter().zip(0..).all(|(f, n)| *f == work(1000 * (n % 3))));
             }
         });
     }

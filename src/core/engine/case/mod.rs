@@ -85,10 +85,7 @@ impl Case {
     /// Returns the same session with other windows.
     #[must_use]
     pub fn with_windows(&self, windows: impl Into<Arc<WindowPlan>>) -> Self {
-        Self {
-            windows: windows.into(),
-            ..self.clone()
-        }
+        Self { windows: windows.into(), ..self.clone() }
     }
 
     /// Returns the same session with program restarts before these calls (indices).
@@ -97,10 +94,7 @@ impl Case {
         let mut restarts = restarts.to_vec();
         restarts.sort_unstable();
         restarts.dedup();
-        Self {
-            restarts: restarts.into(),
-            ..self.clone()
-        }
+        Self { restarts: restarts.into(), ..self.clone() }
     }
 
     /// Returns the same session with provider errors at these calls. Errors of one call apply to its tries, in order.
@@ -108,20 +102,14 @@ impl Case {
     pub fn with_errors(&self, errors: &[ProviderError]) -> Self {
         let mut errors = errors.to_vec();
         errors.sort_by_key(|error| error.call);
-        Self {
-            errors: errors.into(),
-            ..self.clone()
-        }
+        Self { errors: errors.into(), ..self.clone() }
     }
 
     /// Returns the same session with the usage of each call. These calls are answered, whatever their size: a replay
     /// does not calculate whether the provider accepts them.
     #[must_use]
     pub fn with_reported_usage(&self, reported: &[Option<ReportedUsage>]) -> Self {
-        Self {
-            reported: Some(reported.into()),
-            ..self.clone()
-        }
+        Self { reported: Some(reported.into()), ..self.clone() }
     }
 
     /// Returns the usage of a call that the user gave; the inner `None` is an answer without usage.
@@ -132,10 +120,7 @@ impl Case {
     /// Returns the same session with another location for the policy's files.
     #[must_use]
     pub fn with_storage(&self, storage: Storage) -> Self {
-        Self {
-            storage,
-            ..self.clone()
-        }
+        Self { storage, ..self.clone() }
     }
 
     /// Returns the provider's error at a try of a call, from 0, if there is one.
@@ -166,16 +151,8 @@ impl Case {
     pub fn with_ledger(&self, ledger: impl Into<Arc<TokenLedger>>) -> Self {
         let ledger = ledger.into();
         let is_same = Arc::ptr_eq(&ledger, &self.ledger);
-        let derived = if is_same {
-            Arc::clone(&self.derived)
-        } else {
-            Arc::default()
-        };
-        Self {
-            ledger,
-            derived,
-            ..self.clone()
-        }
+        let derived = if is_same { Arc::clone(&self.derived) } else { Arc::default() };
+        Self { ledger, derived, ..self.clone() }
     }
 
     /// Returns the longest summary that this prefix and cap allow.

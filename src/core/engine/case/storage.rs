@@ -61,11 +61,7 @@ pub fn short_name(name: String) -> String {
 impl NewFile {
     /// Creates a file with a text.
     pub fn text(name: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
-        Self {
-            name: name.into(),
-            content: FileContent::Text(text.into()),
-            appends: false,
-        }
+        Self { name: name.into(), content: FileContent::Text(text.into()), appends: false }
     }
 
     /// Returns its size in bytes, if known without the session file.

@@ -36,17 +36,11 @@ impl ExecutedContext {
     /// Returns the messages to write, for the writer of a format.
     pub fn managed(&self, session: &Session) -> Managed {
         let entries = self.0.entries.iter().flat_map(|entry| match &entry.body {
-            EntryBody::Original(message) => vec![ManagedEntry::Kept {
-                message: *message as usize,
-            }],
+            EntryBody::Original(message) => vec![ManagedEntry::Kept { message: *message as usize }],
             EntryBody::Edited(edited) => vec![edited_entry(session, edited, &self.0.markers)],
             EntryBody::Written(written) => written_entries(written),
         });
-        Managed {
-            entries: entries.collect(),
-            calibration: None,
-            tokens: Some(self.0.tokens()),
-        }
+        Managed { entries: entries.collect(), calibration: None, tokens: Some(self.0.tokens()) }
     }
 }
 
@@ -55,16 +49,9 @@ fn written_entries(written: &Written) -> Vec<ManagedEntry> {
     let entry = |(nth, text): (usize, &str)| ManagedEntry::Written {
         role: written.role,
         text: text.to_owned(),
-        kind: if nth == 0 {
-            written.kind
-        } else {
-            WrittenKind::Addition
-        },
+        kind: if nth == 0 { written.kind } else { WrittenKind::Addition },
         joins_next: written.joins_next,
-        answers: written
-            .answers
-            .as_ref()
-            .map(|answered| answered.call.to_string()),
+        answers: written.answers.as_ref().map(|answered| answered.call.to_string()),
         before_message: written.covers.last().map_or(0, |range| range.end as usize),
     };
     written.texts().into_iter().enumerate().map(entry).collect()
@@ -72,20 +59,13 @@ fn written_entries(written: &Written) -> Vec<ManagedEntry> {
 
 fn edited_entry(session: &Session, edited: &Edited, markers: &[Marker]) -> ManagedEntry {
     let message = edited.message as usize;
-    let parts = session.messages[message]
-        .parts
-        .clone()
-        .zip(edited.parts.as_slice());
+    let parts = session.messages[message].parts.clone().zip(edited.parts.as_slice());
     let parts = parts.filter_map(|(part, status)| match status {
         PartStatus::Kept => Some(ManagedPart::Kept { part }),
-        PartStatus::Cleared { marker } => Some(ManagedPart::Replaced {
-            part,
-            text: markers[*marker as usize].text.to_string(),
-        }),
+        PartStatus::Cleared { marker } => {
+            Some(ManagedPart::Replaced { part, text: markers[*marker as usize].text.to_string() })
+        }
         PartStatus::Removed { .. } => None,
     });
-    ManagedEntry::Edited {
-        message,
-        parts: parts.collect(),
-    }
+    ManagedEntry::Edited { message, parts: parts.collect() }
 }

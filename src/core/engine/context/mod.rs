@@ -226,13 +226,9 @@ impl Context {
     /// A sentence that names the first wrong message or entry.
     pub fn check(&self, case: &Case) -> Result<(), String> {
         let mut seen = vec![0_u32; case.session.messages.len()];
-        let covered = self
-            .written()
-            .flat_map(|(w, _)| w.covers.iter().cloned().flatten());
+        let covered = self.written().flat_map(|(w, _)| w.covers.iter().cloned().flatten());
         let dropped = self.dropped.iter().flat_map(|d| d.messages.clone());
-        for message in covered
-            .chain(dropped)
-            .chain(self.entries.iter().filter_map(Entry::message))
+        for message in covered.chain(dropped).chain(self.entries.iter().filter_map(Entry::message))
         {
             seen[message as usize] += 1;
         }
@@ -252,10 +248,7 @@ impl Context {
                 weight = written.weight(case).0 as u32;
             }
             if weight != entry.tokens {
-                return Err(format!(
-                    "entry {} weighs {weight}, not {}",
-                    entry.id, entry.tokens
-                ));
+                return Err(format!("entry {} weighs {weight}, not {}", entry.id, entry.tokens));
             }
         }
         Ok(())
@@ -321,17 +314,13 @@ impl Entry {
         let parts = |message: u32| case.index.parts(message as usize);
         let weight = |part: usize| (case.index.kinds[part], case.ledger.truth.per_part[part]);
         match &self.body {
-            EntryBody::Original(message) => parts(*message)
-                .map(weight)
-                .for_each(|(kind, tokens)| give(kind, tokens)),
+            EntryBody::Original(message) => {
+                parts(*message).map(weight).for_each(|(kind, tokens)| give(kind, tokens))
+            }
             EntryBody::Edited(edited) => {
                 let weights = parts(edited.message).map(weight);
                 for ((kind, tokens), status) in weights.zip(edited.parts.as_slice()) {
-                    let kind = if *status == PartStatus::Kept {
-                        kind
-                    } else {
-                        Kind::Notice
-                    };
+                    let kind = if *status == PartStatus::Kept { kind } else { Kind::Notice };
                     give(kind, status.tokens(tokens, markers));
                 }
             }

@@ -76,10 +76,7 @@ impl<'a> Prefix<'a> {
         self.last = LastPrompt::Working;
         self.tokens = tokens;
         self.n_entries = working.context.entries.len();
-        CommonPrefix {
-            tokens: unchanged.min(tokens),
-            n_entries: n_same,
-        }
+        CommonPrefix { tokens: unchanged.min(tokens), n_entries: n_same }
     }
 }
 

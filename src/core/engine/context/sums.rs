@@ -60,10 +60,7 @@ impl Sums {
     pub(in crate::engine) fn new(case: &Case) -> Self {
         let none: Arc<PairBlock> = Arc::new([Occurrences::default(); BLOCK]);
         Self {
-            pairs: Pairs {
-                blocks: vec![none; case.index.n_pairs.div_ceil(BLOCK)],
-                n_orphans: 0,
-            },
+            pairs: Pairs { blocks: vec![none; case.index.n_pairs.div_ceil(BLOCK)], n_orphans: 0 },
             ..Self::default()
         }
     }
@@ -98,13 +95,7 @@ impl Sums {
     pub(in crate::engine) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
-        self.change(
-            case,
-            markers,
-            entry,
-            |sum, tokens| *sum += tokens,
-            |n| *n += 1,
-        );
+        self.change(case, markers, entry, |sum, tokens| *sum += tokens, |n| *n += 1);
     }
 
     /// Removes an entry.
@@ -112,13 +103,7 @@ impl Sums {
     pub(in crate::engine) fn remove(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
-        self.change(
-            case,
-            markers,
-            entry,
-            |sum, tokens| *sum -= tokens,
-            |n| *n -= 1,
-        );
+        self.change(case, markers, entry, |sum, tokens| *sum -= tokens, |n| *n -= 1);
     }
 
     /// Adds or removes an entry's tokens by kind with `weigh`, and its calls and results with `count`.

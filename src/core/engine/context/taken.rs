@@ -33,12 +33,7 @@ impl Taken {
                 lengthen(&mut taken.messages, message);
             }
         }
-        Self {
-            entries,
-            covers: join(taken.covers),
-            messages: join(taken.messages),
-            ..taken
-        }
+        Self { entries, covers: join(taken.covers), messages: join(taken.messages), ..taken }
     }
 }
 

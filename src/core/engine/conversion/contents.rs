@@ -38,11 +38,7 @@ pub(in crate::engine) fn contents(case: &Case, messages: &[ChatMessage]) -> Cont
     }
     of_session.sort_unstable();
     contents.messages = ranges(of_session.into_iter());
-    contents.tokens += contents
-        .texts
-        .iter()
-        .map(|text| case.ledger.weigh(text))
-        .sum();
+    contents.tokens += contents.texts.iter().map(|text| case.ledger.weigh(text)).sum();
     contents
 }
 

@@ -107,10 +107,7 @@ impl<'a> Diff<'a> {
                 }
             }
         }
-        Differences {
-            was: std::mem::take(&mut self.was),
-            now,
-        }
+        Differences { was: std::mem::take(&mut self.was), now }
     }
 }
 
@@ -130,12 +127,8 @@ fn touch(case: &Case, touched: &mut HashSet<u32>, message: &ChatMessage) {
 
 pub(super) fn first_origin(message: &ChatMessage) -> Option<Origin> {
     // Most messages are a single text.
-    if let (
-        None,
-        Content::Text(Text {
-            part: Some(part), ..
-        }),
-    ) = (&message.reasoning, &message.content)
+    if let (None, Content::Text(Text { part: Some(part), .. })) =
+        (&message.reasoning, &message.content)
     {
         return Some(Origin::of(*part));
     }
@@ -147,9 +140,7 @@ pub(super) fn first_origin(message: &ChatMessage) -> Option<Origin> {
 /// Returns the last message that each origin is the first of.
 fn places_of(before: &[ChatMessage]) -> HashMap<Origin, usize> {
     let messages = before.iter().enumerate();
-    messages
-        .filter_map(|(idx, message)| Some((first_origin(message)?, idx)))
-        .collect()
+    messages.filter_map(|(idx, message)| Some((first_origin(message)?, idx))).collect()
 }
 
 /// Content of the changed entries.
@@ -172,10 +163,7 @@ pub(in crate::engine) struct PieceContents<'a> {
 impl<'a> PieceContents<'a> {
     /// Creates an empty list with an index.
     fn indexed() -> Self {
-        Self {
-            at: Some(HashMap::new()),
-            contents: Vec::new(),
-        }
+        Self { at: Some(HashMap::new()), contents: Vec::new() }
     }
 
     /// Removes all content for reuse.
@@ -202,11 +190,7 @@ impl<'a> PieceContents<'a> {
         if let Some(at) = &self.at {
             return at.get(&origin).map(|idx| self.contents[*idx].1);
         }
-        let found = self
-            .contents
-            .iter()
-            .rev()
-            .find(|(known, _)| *known == origin);
+        let found = self.contents.iter().rev().find(|(known, _)| *known == origin);
         found.map(|(_, content)| *content)
     }
 }

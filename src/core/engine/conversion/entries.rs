@@ -63,10 +63,7 @@ impl PreviousEntries {
         let places = entries.iter().enumerate();
         let mut at: Vec<_> = places.map(|(idx, entry)| (entry.id, idx)).collect();
         at.sort_unstable();
-        Self {
-            entries: entries.into_iter().map(Some).collect(),
-            at,
-        }
+        Self { entries: entries.into_iter().map(Some).collect(), at }
     }
 
     /// Takes an entry; returns none if it does not exist or was taken already.
@@ -132,12 +129,7 @@ fn was_seen(case: &Case, entry: &Entry, differences: &Differences<'_>) -> bool {
 
 /// Returns an entry without weights; they are computed when the whole context is assembled.
 pub(super) fn entry_of(id: u32, body: EntryBody) -> Entry {
-    Entry {
-        id,
-        tokens: 0,
-        metered: 0,
-        body,
-    }
+    Entry { id, tokens: 0, metered: 0, body }
 }
 
 /// Returns a message that an action wrote.
@@ -160,10 +152,10 @@ pub(super) fn written(message: &ChatMessage, source: ChangeSource) -> Written {
         text,
         blocks: Some(blocks).filter(|blocks| !blocks.is_empty()),
         joins_next: message.calls().iter().any(|call| call.part.is_some()),
-        answers: message.call_id.clone().map(|call| AnsweredCall {
-            call,
-            tool: message.name.clone(),
-        }),
+        answers: message
+            .call_id
+            .clone()
+            .map(|call| AnsweredCall { call, tool: message.name.clone() }),
         // Notices are the system's own words.
         is_predicted: source.is_predicted
             && message.written.is_none_or(|k| k == WrittenKind::Summary),
@@ -175,8 +167,5 @@ pub(super) fn written(message: &ChatMessage, source: ChangeSource) -> Written {
 /// Returns the role of this name. An unknown role counts as the user.
 fn role_of(name: &str) -> Role {
     let roles = [Role::System, Role::User, Role::Assistant, Role::Tool];
-    roles
-        .into_iter()
-        .find(|role| role.name() == name)
-        .unwrap_or(Role::User)
+    roles.into_iter().find(|role| role.name() == name).unwrap_or(Role::User)
 }

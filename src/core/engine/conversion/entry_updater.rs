@@ -47,22 +47,12 @@ impl<'a> EntryUpdater<'a> {
         markers: &'a mut Vec<Marker>,
         source: ChangeSource,
     ) -> Self {
-        Self {
-            case,
-            meter,
-            markers,
-            source,
-            changed_messages: Vec::new(),
-            removed: false,
-        }
+        Self { case, meter, markers, source, changed_messages: Vec::new(), removed: false }
     }
 
     /// Returns the result of the change.
     pub(in crate::engine) fn done(self) -> ContextChange {
-        ContextChange {
-            messages: join(self.changed_messages),
-            removed: self.removed,
-        }
+        ContextChange { messages: join(self.changed_messages), removed: self.removed }
     }
 
     /// Assigns the removed messages to a summary, else to the first notice. If there is neither, returns them.
@@ -72,25 +62,18 @@ impl<'a> EntryUpdater<'a> {
         covering: &[(usize, WrittenKind)],
         entries: &mut [Entry],
     ) -> Vec<Dropped> {
-        let covering_entry = covering
-            .iter()
-            .find(|(_, kind)| *kind == WrittenKind::Summary)
-            .or(covering.first());
-        if let Some(Entry {
-            body: EntryBody::Written(written),
-            ..
-        }) = covering_entry.and_then(|(idx, _)| entries.get_mut(*idx))
+        let covering_entry =
+            covering.iter().find(|(_, kind)| *kind == WrittenKind::Summary).or(covering.first());
+        if let Some(Entry { body: EntryBody::Written(written), .. }) =
+            covering_entry.and_then(|(idx, _)| entries.get_mut(*idx))
         {
             let inherited = std::mem::take(&mut written.covers);
             written.covers = join(inherited.into_iter().chain(covers).collect());
             return Vec::new();
         }
         let event = Some(self.source.event);
-        let dropped = covers.into_iter().map(|messages| Dropped {
-            messages,
-            event,
-            is_summarized: false,
-        });
+        let dropped =
+            covers.into_iter().map(|messages| Dropped { messages, event, is_summarized: false });
         dropped.collect()
     }
 
@@ -143,9 +126,7 @@ impl<'a> EntryUpdater<'a> {
             *status = match now.map(PieceContent::to_text) {
                 None => {
                     self.removed = true;
-                    PartStatus::Removed {
-                        event: self.source.event,
-                    }
+                    PartStatus::Removed { event: self.source.event }
                 }
                 Some(text) if *text == *case.session.parts[part].body.text() => PartStatus::Kept,
                 Some(text) => self.marked(part, text),
@@ -154,15 +135,8 @@ impl<'a> EntryUpdater<'a> {
         if changed {
             self.changed_messages.push(message..message + 1);
         }
-        if statuses
-            .as_slice()
-            .iter()
-            .any(|status| *status != PartStatus::Kept)
-        {
-            entry.body = EntryBody::Edited(Edited {
-                message,
-                parts: statuses,
-            });
+        if statuses.as_slice().iter().any(|status| *status != PartStatus::Kept) {
+            entry.body = EntryBody::Edited(Edited { message, parts: statuses });
         }
     }
 
@@ -183,9 +157,7 @@ impl<'a> EntryUpdater<'a> {
                 && last.text == text
         };
         if self.markers.last().is_some_and(is_it) {
-            return PartStatus::Cleared {
-                marker: self.markers.len() as u32 - 1,
-            };
+            return PartStatus::Cleared { marker: self.markers.len() as u32 - 1 };
         }
         self.markers.push(Marker {
             tokens,
@@ -195,9 +167,7 @@ impl<'a> EntryUpdater<'a> {
             event: self.source.event,
             is_predicted: self.source.is_predicted,
         });
-        PartStatus::Cleared {
-            marker: self.markers.len() as u32 - 1,
-        }
+        PartStatus::Cleared { marker: self.markers.len() as u32 - 1 }
     }
 
     /// Returns the messages of the session that the removed entries held.
@@ -226,12 +196,8 @@ const COMPARED_CHARS: usize = 12;
 
 /// Returns how much of the original a new text keeps: all of it with additions, its beginning, or none.
 fn left_of(original: &str, text: &str) -> Left {
-    let is_same_head = || {
-        original
-            .chars()
-            .take(COMPARED_CHARS)
-            .eq(text.chars().take(COMPARED_CHARS))
-    };
+    let is_same_head =
+        || original.chars().take(COMPARED_CHARS).eq(text.chars().take(COMPARED_CHARS));
     if original.is_empty() {
         Left::Nothing
     } else if text.len() >= original.len() && text.contains(original) {

@@ -20,12 +20,7 @@ pub(in crate::engine) fn merge(
     for message in now {
         let id = message.parts().next();
         let untouched = id.filter(|id| was.get(id) == Some(&message));
-        merged.extend(
-            id.and_then(|id| new.remove(&id))
-                .into_iter()
-                .flatten()
-                .cloned(),
-        );
+        merged.extend(id.and_then(|id| new.remove(&id)).into_iter().flatten().cloned());
         match untouched {
             // The message is new, or it was changed meanwhile.
             None => merged.push(message.clone()),
@@ -64,10 +59,7 @@ mod tests {
 
     fn message(part: u32, text: &str) -> ChatMessage {
         ChatMessage::from(Fields {
-            content: Content::Text(Text {
-                text: text.into(),
-                part: Some(part),
-            }),
+            content: Content::Text(Text { text: text.into(), part: Some(part) }),
             ..ChatMessage::new("user", "").into_fields()
         })
     }
@@ -89,10 +81,7 @@ mod tests {
         let before = [message(0, "a"), message(1, "b"), message(2, "c")];
         let after = [message(0, "a"), message(1, "sum b"), message(2, "sum c")];
         let now = [message(1, "b"), message(2, "c cut"), message(3, "d")];
-        assert_eq!(
-            texts(&merge(&before, &after, &now).unwrap()),
-            ["sum b", "c cut", "d"]
-        );
+        assert_eq!(texts(&merge(&before, &after, &now).unwrap()), ["sum b", "c cut", "d"]);
     }
 
     #[test]

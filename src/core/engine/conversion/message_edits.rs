@@ -179,11 +179,7 @@ impl Working<'_> {
         self.context.entries = entries;
         EditResult {
             context_change,
-            gone: touched
-                .gone
-                .into_iter()
-                .map(|(_, in_edits)| in_edits)
-                .collect(),
+            gone: touched.gone.into_iter().map(|(_, in_edits)| in_edits).collect(),
             rewrote_text: !touched.rewritten.is_empty(),
         }
     }
@@ -212,9 +208,7 @@ impl Working<'_> {
                     continue;
                 }
                 let rewritten_kind = updater.change(entry, &group.differences);
-                touched
-                    .rewritten
-                    .extend(rewritten_kind.map(|kind| (idx, kind)));
+                touched.rewritten.extend(rewritten_kind.map(|kind| (idx, kind)));
                 weigh(case, &self.meter, &self.column, updater.markers, entry);
                 self.sums.add(case, updater.markers, entry);
                 touched.changed.push(idx);
@@ -310,10 +304,7 @@ pub fn edits_of(before: &[ChatMessage], after: &[ChatMessage]) -> Option<Vec<Mes
         let at = next + before.get(next..)?.iter().position(is_it)?;
         edits.extend((next..at).map(gone));
         if before[at] != *message {
-            edits.push(MessageEdit {
-                at,
-                now: Some(message.clone()),
-            });
+            edits.push(MessageEdit { at, now: Some(message.clone()) });
         }
         next = at + 1;
     }

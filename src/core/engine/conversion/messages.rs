@@ -35,12 +35,8 @@ impl Spans {
     /// Discards the messages that contain an entry or follow it. Returns the number of messages left and the first entry
     /// that they do not contain.
     fn truncate(&mut self, entry: usize) -> (usize, usize) {
-        let n_messages = self
-            .of
-            .partition_point(|(_, last)| (*last as usize) < entry);
-        let first = self
-            .of(n_messages)
-            .map_or(entry, |(first, _)| first.min(entry));
+        let n_messages = self.of.partition_point(|(_, last)| (*last as usize) < entry);
+        let first = self.of(n_messages).map_or(entry, |(first, _)| first.min(entry));
         self.of.truncate(n_messages);
         let n_hidden = self.hidden.partition_point(|idx| (*idx as usize) < first);
         self.hidden.truncate(n_hidden);
@@ -83,11 +79,7 @@ impl Shown {
         first: usize,
         shape: Shape,
     ) -> Self {
-        let mut shown = Self {
-            end: first,
-            shape: Some(shape),
-            ..Self::default()
-        };
+        let mut shown = Self { end: first, shape: Some(shape), ..Self::default() };
         shown.add(case, context, shape);
         shown
     }
@@ -95,15 +87,9 @@ impl Shown {
     /// Builds the whole context in a shape; after the first use, only new entries are added.
     pub(in crate::engine) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
         if self.shape != Some(shape) {
-            *self = Self {
-                shape: Some(shape),
-                ..Self::default()
-            };
+            *self = Self { shape: Some(shape), ..Self::default() };
         }
-        let last = self
-            .end
-            .checked_sub(1)
-            .and_then(|last| context.entries.get(last));
+        let last = self.end.checked_sub(1).and_then(|last| context.entries.get(last));
         if self.end < context.entries.len() && last.is_some_and(Entry::joins_next) {
             self.mark_changed(self.end - 1);
         }
@@ -145,9 +131,7 @@ impl Shown {
     /// Discards the messages of the entries from this one on, and those that they may be joined to.
     fn discard_from(&mut self, case: &Case, context: &Context, changed: usize) {
         let unchanged = &context.entries[..changed];
-        let apart = unchanged
-            .iter()
-            .rposition(|entry| !may_join_next(case, entry));
+        let apart = unchanged.iter().rposition(|entry| !may_join_next(case, entry));
         let first = apart.map_or(0, |apart| apart + 1);
         let (n_messages, end) = Arc::make_mut(&mut self.spans).truncate(first);
         // Clones may exist: copying what is left is less work than changing the list.
@@ -254,15 +238,7 @@ pub(super) fn first_instruction(case: &Case) -> Option<Arc<str>> {
     let first = case.session.messages.first()?;
     let parts = case.session.parts_of(first);
     match (first.role, parts) {
-        (
-            Role::System,
-            [
-                Part {
-                    body: Body::Text(text),
-                    ..
-                },
-            ],
-        ) => Some((&**text).into()),
+        (Role::System, [Part { body: Body::Text(text), .. }]) => Some((&**text).into()),
         _ => None,
     }
 }
@@ -290,21 +266,14 @@ pub(in crate::engine) fn give(
 ) {
     match &entry.body {
         EntryBody::Original(message) => {
-            case.originals()
-                .message(&case.session, shape, *message)
-                .iter()
-                .for_each(give);
+            case.originals().message(&case.session, shape, *message).iter().for_each(give);
         }
         EntryBody::Edited(edited) => match cleared_message(case, edited, markers, shape) {
             Some(cleared) => [cleared].iter().for_each(give),
-            None => edited_messages(case, edited, markers, shape)
-                .iter()
-                .for_each(give),
+            None => edited_messages(case, edited, markers, shape).iter().for_each(give),
         },
         EntryBody::Written(written) => {
-            [written_message(written, entry.id, shape)]
-                .iter()
-                .for_each(give);
+            [written_message(written, entry.id, shape)].iter().for_each(give);
         }
     }
 }
@@ -319,10 +288,7 @@ fn cleared_message(
     let [PartStatus::Cleared { marker }] = edited.parts.as_slice() else {
         return None;
     };
-    match case
-        .originals()
-        .message(&case.session, shape, edited.message)
-    {
+    match case.originals().message(&case.session, shape, edited.message) {
         [original] if original.text().is_some() => {
             Some(original.with_text(Arc::clone(&markers[*marker as usize].text)))
         }
@@ -351,18 +317,12 @@ fn edited_messages(
 
 fn written_message(written: &Written, id: u32, shape: Shape) -> ChatMessage {
     let part = Some(WRITTEN + id);
-    let of_entry = |block: &Block| Block {
-        part,
-        ..block.clone()
-    };
+    let of_entry = |block: &Block| Block { part, ..block.clone() };
     let content = match &written.blocks {
         Some(blocks) if shape == Shape::Anthropic || blocks.len() > 1 => {
             Content::Blocks(blocks.iter().map(of_entry).collect())
         }
-        _ => Content::Text(Text {
-            text: Arc::clone(&written.text),
-            part,
-        }),
+        _ => Content::Text(Text { text: Arc::clone(&written.text), part }),
     };
     let answered = written.answers.as_ref();
     if let (Shape::Anthropic, Some(answered)) = (shape, answered) {

@@ -8,11 +8,7 @@ use std::sync::Arc;
 
 /// Returns messages in which every written result is a message of its own.
 pub(in crate::engine) fn results_apart(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    if !messages
-        .iter()
-        .flat_map(ChatMessage::blocks)
-        .any(is_written)
-    {
+    if !messages.iter().flat_map(ChatMessage::blocks).any(is_written) {
         return messages;
     }
     messages.into_iter().flat_map(apart).collect()
@@ -36,9 +32,7 @@ fn written_result(block: &Block) -> Option<(&Arc<str>, &Content)> {
 
 /// Splits a message before and after each written result.
 fn apart(message: ChatMessage) -> Vec<ChatMessage> {
-    let pieces = message
-        .blocks()
-        .chunk_by(|a, b| !is_written(a) && !is_written(b));
+    let pieces = message.blocks().chunk_by(|a, b| !is_written(a) && !is_written(b));
     let piece = |blocks: &[Block]| match blocks.first().and_then(written_result) {
         Some((id, content)) => ChatMessage::from(Fields {
             content: content.clone(),

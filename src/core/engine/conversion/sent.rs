@@ -57,10 +57,9 @@ impl SentMessages {
 
     /// Adds messages of the session.
     pub(in crate::engine) fn add(&mut self, new: &[ChatMessage]) {
-        self.0.extend(new.iter().map(|message| SentMessage {
-            message: message.clone(),
-            written: None,
-        }));
+        self.0.extend(
+            new.iter().map(|message| SentMessage { message: message.clone(), written: None }),
+        );
     }
 
     /// Returns the messages.
@@ -164,10 +163,7 @@ impl<'a> Entries<'a> {
             return true;
         }
         let taken = self.list[..self.next].iter();
-        let at = taken
-            .rev()
-            .take(MOST_SHARED)
-            .position(|entry| entry.id == id);
+        let at = taken.rev().take(MOST_SHARED).position(|entry| entry.id == id);
         at.is_some_and(|back| {
             let at = self.next - 1 - back;
             self.gone.binary_search(&at).is_ok() == is_gone

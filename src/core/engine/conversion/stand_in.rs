@@ -45,13 +45,8 @@ impl StandIn {
             }
             None => ChatMessage::new("system", Arc::clone(&text)),
         };
-        let mut stand_in = Self {
-            text,
-            original,
-            message,
-            with: Messages::default(),
-            shown: messages.mark(),
-        };
+        let mut stand_in =
+            Self { text, original, message, with: Messages::default(), shown: messages.mark() };
         stand_in.begin(messages);
         Some(stand_in)
     }
@@ -96,11 +91,7 @@ impl StandIn {
     /// Removes it from a conversation that an action changed.
     pub(in crate::engine) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
         let clean = |message: ChatMessage| {
-            if self.is_clean(&message) {
-                Some(message)
-            } else {
-                self.clean(message)
-            }
+            if self.is_clean(&message) { Some(message) } else { self.clean(message) }
         };
         messages.into_iter().filter_map(clean).collect()
     }
@@ -139,10 +130,7 @@ impl StandIn {
     }
 
     fn rule(&self) -> Rule {
-        Rule {
-            name: "stand-in",
-            by: self.text.as_ptr() as usize,
-        }
+        Rule { name: "stand-in", by: self.text.as_ptr() as usize }
     }
 
     fn clean(&self, message: ChatMessage) -> Option<ChatMessage> {

@@ -34,10 +34,7 @@ pub struct Definition {
 
 impl Definition {
     /// A setting: a number.
-    pub const SETTING: Self = Self {
-        kind: Type::Number,
-        n_nodes: 1,
-    };
+    pub const SETTING: Self = Self { kind: Type::Number, n_nodes: 1 };
 }
 
 /// The type of an expression.
@@ -83,11 +80,7 @@ impl Expr {
             Type::Truth => "expected a condition, found a number",
             Type::Number => "expected a number, found a condition",
         };
-        Err(ExprError {
-            text: text.to_owned(),
-            column: 1,
-            what: what.to_owned(),
-        })
+        Err(ExprError { text: text.to_owned(), column: 1, what: what.to_owned() })
     }
 
     /// Parses an expression of either type. Also returns its definition, for a name.
@@ -102,18 +95,12 @@ impl Expr {
 
     /// Creates a constant.
     pub fn constant(value: f64) -> Self {
-        Self {
-            text: value.to_string(),
-            node: Node::Constant(value),
-        }
+        Self { text: value.to_string(), node: Node::Constant(value) }
     }
 
     /// Creates an expression that reads a quantity.
     pub(super) fn quantity(quantity: Quantity) -> Self {
-        Self {
-            text: quantity.name().to_owned(),
-            node: Node::Quantity(quantity),
-        }
+        Self { text: quantity.name().to_owned(), node: Node::Quantity(quantity) }
     }
 
     /// Replaces names by their expressions and folds the resulting constants.
@@ -123,10 +110,7 @@ impl Expr {
             Node::Name(name) => names.get(name).map(|e| e.node.clone()),
             _ => None,
         });
-        Self {
-            text: self.text.clone(),
-            node,
-        }
+        Self { text: self.text.clone(), node }
     }
 
     /// Returns its value; a condition gives 1 or 0. Names must be bound (an unbound one is NaN).
@@ -172,10 +156,7 @@ impl Expr {
             Node::Quantity(q) if *q == quantity => Some(Node::Constant(value)),
             _ => None,
         });
-        Self {
-            text: self.text.clone(),
-            node,
-        }
+        Self { text: self.text.clone(), node }
     }
 
     /// Returns the quantities and names that it uses, without duplicates, in the order written.
@@ -188,8 +169,5 @@ impl Expr {
 
 /// Returns the quantity of this name.
 pub(super) fn quantity(name: &str) -> Option<Quantity> {
-    Quantity::ALL
-        .iter()
-        .find(|(n, _)| *n == name)
-        .map(|(_, q)| *q)
+    Quantity::ALL.iter().find(|(n, _)| *n == name).map(|(_, q)| *q)
 }

@@ -34,13 +34,7 @@ type Typed = (Node, Type);
 
 /// Parses and checks an expression.
 pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<(Node, Definition), ExprError> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        depth: 0,
-        operators: 0,
-        vocabulary,
-    };
+    let mut parser = Parser { text, at: 0, depth: 0, operators: 0, vocabulary };
     let (node, kind) = parser.binary(0)?;
     parser.skip_space();
     if parser.at < text.len() {
@@ -106,10 +100,7 @@ impl<'a> Parser<'a> {
         {
             return Err(self.error_at(at, "division by zero"));
         }
-        Ok((
-            Node::Binary(op, Box::new(left.0), Box::new(right.0)),
-            result,
-        ))
+        Ok((Node::Binary(op, Box::new(left.0), Box::new(right.0)), result))
     }
 
     fn unary(&mut self) -> Result<Typed, ExprError> {
@@ -123,16 +114,9 @@ impl<'a> Parser<'a> {
         }
         if self.eat("(") {
             let inner = self.binary(0)?;
-            return if self.eat(")") {
-                Ok(inner)
-            } else {
-                Err(self.error("expected `)`"))
-            };
+            return if self.eat(")") { Ok(inner) } else { Err(self.error("expected `)`")) };
         }
-        if self
-            .rest()
-            .starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        {
+        if self.rest().starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             return self.number();
         }
         match self.word() {
@@ -165,9 +149,8 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Typed, ExprError> {
         let start = self.at;
         let rest = self.rest();
-        let len = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
-            .unwrap_or(rest.len());
+        let len =
+            rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(rest.len());
         self.at += len;
         match rest[..len].replace('_', "").parse() {
             Ok(value) => Ok((Node::Constant(value), Type::Number)),
@@ -232,21 +215,14 @@ impl<'a> Parser<'a> {
     fn stage(&mut self) -> Result<usize, ExprError> {
         self.skip_space();
         let at = self.at;
-        let quoted = self
-            .rest()
-            .strip_prefix('\'')
-            .and_then(|rest| rest.split_once('\''))
-            .map(|(id, _)| id);
+        let quoted =
+            self.rest().strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(id, _)| id);
         let id = quoted.ok_or_else(|| self.error("expected a stage's id in single quotes"))?;
         let found = self.vocabulary.stages.iter().position(|s| s == id);
         let stage =
             found.ok_or_else(|| self.error_at(at, &format!("no stage has the id '{id}'")))?;
         self.at += id.len() + 2;
-        if self.eat(")") {
-            Ok(stage)
-        } else {
-            Err(self.error("expected `)`"))
-        }
+        if self.eat(")") { Ok(stage) } else { Err(self.error("expected `)`")) }
     }
 
     fn peek_operator(&mut self) -> Option<(&'static str, Binary, u8)> {
@@ -307,67 +283,41 @@ mod tests {
 
     fn vocabulary() -> Vocabulary {
         let names = [("trigger".to_owned(), Definition::SETTING)].into();
-        Vocabulary {
-            names,
-            stages: vec!["prune".to_owned()],
-        }
+        Vocabulary { names, stages: vec!["prune".to_owned()] }
     }
 
     fn value(text: &str) -> f64 {
         let (expr, _) = Expr::parse_any(text, &vocabulary()).unwrap();
-        let mut moment = Moment {
-            since: vec![3.0],
-            fired: vec![true],
-            ..Moment::default()
-        };
+        let mut moment = Moment { since: vec![3.0], fired: vec![true], ..Moment::default() };
         moment.set(Quantity::Used, 100.0);
-        expr.bind(&[("trigger".to_owned(), Expr::constant(0.5))].into())
-            .value(&moment)
+        expr.bind(&[("trigger".to_owned(), Expr::constant(0.5))].into()).value(&moment)
     }
 
     #[test]
     fn operators_have_the_usual_precedence() {
         assert_eq!(value("1 + 2 * 3 - 4 / 2"), 5.0);
         assert_eq!(value("10 - 3 - 2"), 5.0);
-        assert_eq!(
-            value("used > trigger * 100 and not (used >= 101 or false)"),
-            1.0
-        );
+        assert_eq!(value("used > trigger * 100 and not (used >= 101 or false)"), 1.0);
         assert_eq!(value("since('prune') + if(fired('prune'), 1, 2)"), 4.0);
-        assert_eq!(
-            value("clamp(-used, 0, 5) + min(2, 3, 1) + max(2, 7) + floor(2.9)"),
-            10.0
-        );
+        assert_eq!(value("clamp(-used, 0, 5) + min(2, 3, 1) + max(2, 7) + floor(2.9)"), 10.0);
         assert_eq!(value("20_000"), 20_000.0);
     }
 
     #[test]
     fn errors_contain_the_position_and_the_cause() {
-        let error = |text: &str| {
-            Expr::parse(text, Type::Truth, &vocabulary())
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(
-            error("used > limit"),
-            "unknown name `limit` at column 8 of `used > limit`"
-        );
+        let error =
+            |text: &str| Expr::parse(text, Type::Truth, &vocabulary()).unwrap_err().to_string();
+        assert_eq!(error("used > limit"), "unknown name `limit` at column 8 of `used > limit`");
         assert_eq!(
             error("used + 1"),
             "expected a condition, found a number at column 1 of `used + 1`"
         );
-        assert_eq!(
-            error("used > 1 / 0"),
-            "division by zero at column 10 of `used > 1 / 0`"
-        );
+        assert_eq!(error("used > 1 / 0"), "division by zero at column 10 of `used > 1 / 0`");
         assert_eq!(
             error("since('cut') > 1"),
             "no stage has the id 'cut' at column 7 of `since('cut') > 1`"
         );
-        assert_eq!(
-            error("(used > 1"),
-            "expected `)` at column 10 of `(used > 1`"
-        );
+        assert_eq!(error("(used > 1"), "expected `)` at column 10 of `(used > 1`");
         assert!(error(&"(".repeat(100_000)).starts_with("nested too deeply"));
         assert!(error(&"-".repeat(100_000)).starts_with("nested too deeply"));
         assert!(error(&"1+".repeat(200_000)).starts_with("too long"));

@@ -83,10 +83,7 @@ impl Edits {
 
 impl From<Vec<MessageEdit>> for Edits {
     fn from(list: Vec<MessageEdit>) -> Self {
-        Self {
-            list: Arc::new(list),
-            identity: None,
-        }
+        Self { list: Arc::new(list), identity: None }
     }
 }
 

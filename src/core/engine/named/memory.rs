@@ -45,10 +45,7 @@ impl Memory {
 
 impl From<Value> for Memory {
     fn from(json: Value) -> Self {
-        Self {
-            json: Arc::new(json),
-            ..Self::default()
-        }
+        Self { json: Arc::new(json), ..Self::default() }
     }
 }
 

@@ -77,10 +77,7 @@ impl NamedMeter {
     }
 
     fn rule(&self) -> Rule {
-        Rule {
-            name: self.name,
-            by: self.units as usize,
-        }
+        Rule { name: self.name, by: self.units as usize }
     }
 }
 
@@ -169,11 +166,7 @@ impl Rewritten {
     /// Creates the result of edits; nothing has happened if there are none.
     pub fn edited(edits: impl Into<Edits>) -> Self {
         let edits = edits.into();
-        Self {
-            fired: !edits.is_empty(),
-            edits,
-            ..Self::default()
-        }
+        Self { fired: !edits.is_empty(), edits, ..Self::default() }
     }
 
     /// Creates the result of edits that are made anew for every request. They count as a repetition if there are as many

@@ -96,9 +96,7 @@ impl Cause {
     pub fn filled_in(&self, say: impl Fn(f64) -> String) -> String {
         if self.when.trim() == "true" {
             let all = self.terms.iter();
-            let all: Vec<_> = all
-                .map(|(name, value)| format!("{name} {}", say(*value)))
-                .collect();
+            let all: Vec<_> = all.map(|(name, value)| format!("{name} {}", say(*value))).collect();
             return all.join(", ");
         }
         let mut out = String::new();

@@ -144,10 +144,7 @@ impl Outcome {
     /// Returns the largest call with its index.
     pub fn largest_call(&self) -> Option<(usize, Tokens)> {
         // Of equal calls, the first.
-        self.samples
-            .iter()
-            .map(|s| (s.call, s.tokens))
-            .reduce(|a, b| if b.1 > a.1 { b } else { a })
+        self.samples.iter().map(|s| (s.call, s.tokens)).reduce(|a, b| if b.1 > a.1 { b } else { a })
     }
 
     /// Returns the largest context of all calls and of the end, which no call has received yet. Manual edits are
@@ -156,15 +153,9 @@ impl Outcome {
         let (call, tokens) = self.largest_call()?;
         let end = self.end;
         Some(if end > tokens {
-            Peak {
-                call: None,
-                tokens: end,
-            }
+            Peak { call: None, tokens: end }
         } else {
-            Peak {
-                call: Some(call),
-                tokens,
-            }
+            Peak { call: Some(call), tokens }
         })
     }
 

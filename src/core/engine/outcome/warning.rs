@@ -24,11 +24,7 @@ pub enum EditWarning {
 
 impl From<&str> for Warning {
     fn from(text: &str) -> Self {
-        Self {
-            call: None,
-            edit: None,
-            text: text.to_owned(),
-        }
+        Self { call: None, edit: None, text: text.to_owned() }
     }
 }
 

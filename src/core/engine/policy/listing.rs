@@ -25,13 +25,8 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// All kinds, in order.
-    pub const ALL: [Self; 5] = [
-        Self::Strategy,
-        Self::CodingAgent,
-        Self::OtherAgent,
-        Self::Framework,
-        Self::Provider,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Strategy, Self::CodingAgent, Self::OtherAgent, Self::Framework, Self::Provider];
 
     /// Returns the name used in presets and JSON.
     pub fn name(self) -> &'static str {
@@ -87,12 +82,8 @@ impl Policy {
 
     /// Returns whether its name, label, kind, proof or description contains all these words, in any case.
     pub fn matches(&self, words: &[impl AsRef<str>]) -> bool {
-        let (title, name) = self
-            .kind
-            .map_or(("", ""), |kind| (kind.title(), kind.name()));
-        let proof = self
-            .proof
-            .map_or_else(String::new, |proof| proof.to_string());
+        let (title, name) = self.kind.map_or(("", ""), |kind| (kind.title(), kind.name()));
+        let proof = self.proof.map_or_else(String::new, |proof| proof.to_string());
         let text = [&*self.name, &self.label, title, name, &proof, &self.help].join("\n");
         let text = text.to_lowercase();
         let mut words = words.iter().map(|word| word.as_ref().to_lowercase());

@@ -42,12 +42,8 @@ pub enum Count {
 
 impl Meter {
     /// Counts true tokens.
-    pub const TRUE: Self = Self {
-        count: Count::True,
-        per_message: 0,
-        per_media: None,
-        leaves_out: Vec::new(),
-    };
+    pub const TRUE: Self =
+        Self { count: Count::True, per_message: 0, per_media: None, leaves_out: Vec::new() };
 
     /// Returns a key that identifies the meter.
     fn key(&self) -> String {
@@ -56,10 +52,7 @@ impl Meter {
             Count::Counter(counter) => counter.name,
             Count::Named(meter) => meter.name,
         };
-        format!(
-            "{count} {} {:?} {:?}",
-            self.per_message, self.per_media, self.leaves_out
-        )
+        format!("{count} {} {:?} {:?}", self.per_message, self.per_media, self.leaves_out)
     }
 
     /// Returns the weight of a written message.
@@ -193,43 +186,25 @@ impl Meter {
                 };
             }
         };
-        let parts = case
-            .session
-            .parts
-            .par_iter()
-            .zip(&case.index.kinds)
-            .zip(&truth.per_part);
+        let parts = case.session.parts.par_iter().zip(&case.index.kinds).zip(&truth.per_part);
         let weigh = |((part, kind), truth): ((&Part, &Kind), &u32)| {
-            if self.leaves_out.contains(kind) {
-                0
-            } else {
-                self.part(counter, part, *truth)
-            }
+            if self.leaves_out.contains(kind) { 0 } else { self.part(counter, part, *truth) }
         };
         let per_part: Vec<u32> = parts.map(weigh).collect();
         let sum = |parts: &[u32]| {
-            parts
-                .iter()
-                .fold(self.per_message, |sum, part| sum.saturating_add(*part))
+            parts.iter().fold(self.per_message, |sum, part| sum.saturating_add(*part))
         };
-        let per_message = case
-            .session
-            .messages
-            .iter()
-            .map(|m| sum(&per_part[m.parts.clone()]))
-            .collect();
-        MeterColumn {
-            per_part,
-            per_message,
-        }
+        let per_message =
+            case.session.messages.iter().map(|m| sum(&per_part[m.parts.clone()])).collect();
+        MeterColumn { per_part, per_message }
     }
 
     fn part(&self, counter: &Counter, part: &Part, truth: u32) -> u32 {
         match &part.body {
             Body::Media { .. } => self.per_media.unwrap_or(truth),
-            Body::ToolCall {
-                tool, arguments, ..
-            } => (counter.count)(tool).saturating_add((counter.count)(arguments)),
+            Body::ToolCall { tool, arguments, .. } => {
+                (counter.count)(tool).saturating_add((counter.count)(arguments))
+            }
             body => (counter.count)(body.text()),
         }
     }
@@ -238,9 +213,7 @@ impl Meter {
 /// Weighs the session on a real system's own meter, where only whole messages have a weight.
 fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
     let units = |message: u32| {
-        let messages = case
-            .originals()
-            .message(&case.session, meter.shape, message);
+        let messages = case.originals().message(&case.session, meter.shape, message);
         narrow(messages.iter().map(|m| meter.weigh(m)).sum())
     };
     let n_messages = case.session.messages.len() as u32;
@@ -249,10 +222,7 @@ fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
     for answer in split_answers(&case.session) {
         let pieces: Vec<ChatMessage> = answer
             .clone()
-            .flat_map(|message| {
-                case.originals()
-                    .message(&case.session, meter.shape, message)
-            })
+            .flat_map(|message| case.originals().message(&case.session, meter.shape, message))
             .cloned()
             .collect();
         let up_to = |n: usize| join_answer(&pieces[..n]).map_or(0, |whole| meter.weigh(&whole));
@@ -263,10 +233,7 @@ fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
             }
         }
     }
-    MeterColumn {
-        per_part: vec![0; case.session.parts.len()],
-        per_message,
-    }
+    MeterColumn { per_part: vec![0; case.session.parts.len()], per_message }
 }
 
 fn narrow(units: u64) -> u32 {

@@ -224,12 +224,7 @@ impl Policy {
 
     /// Returns every knob at its default.
     pub fn defaults(&self) -> KnobValues {
-        KnobValues(
-            self.knobs
-                .iter()
-                .map(|k| (k.name.clone(), k.value))
-                .collect(),
-        )
+        KnobValues(self.knobs.iter().map(|k| (k.name.clone(), k.value)).collect())
     }
 
     /// Sets one knob.
@@ -240,23 +235,12 @@ impl Policy {
         let knob = self.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
             policy: self.name.clone(),
             knob: name.to_owned(),
-            known: self
-                .knobs
-                .iter()
-                .map(|k| k.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: self.knobs.iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", "),
         })?;
         let [low, high] = knob.range;
         if !(low..=high).contains(&value) {
             let (knob, unit) = (knob.name.clone(), knob.unit.clone());
-            return Err(PolicyError::OutOfRange {
-                knob,
-                value,
-                low,
-                high,
-                unit,
-            });
+            return Err(PolicyError::OutOfRange { knob, value, low, high, unit });
         }
         if knob.step >= 1.0 && value.fract() != 0.0 {
             let (knob, unit) = (knob.name.clone(), knob.unit.clone());
@@ -269,11 +253,8 @@ impl Policy {
     /// Returns the expressions of its names at these values: knobs and `let`s.
     pub(super) fn bindings(&self, values: &KnobValues) -> BTreeMap<String, Expr> {
         let value = |k: &Knob| values.get(&k.name).unwrap_or(k.value);
-        let mut names: BTreeMap<_, _> = self
-            .knobs
-            .iter()
-            .map(|k| (k.name.clone(), Expr::constant(value(k))))
-            .collect();
+        let mut names: BTreeMap<_, _> =
+            self.knobs.iter().map(|k| (k.name.clone(), Expr::constant(value(k)))).collect();
         for (name, expr) in &self.lets {
             let bound = expr.bind(&names);
             names.insert(name.clone(), bound);

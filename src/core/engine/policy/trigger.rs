@@ -10,10 +10,7 @@ use crate::units::Tokens;
 
 impl From<&Sample> for OwnMeasure {
     fn from(sample: &Sample) -> Self {
-        Self {
-            metered: sample.metered,
-            believed: sample.believed,
-        }
+        Self { metered: sample.metered, believed: sample.believed }
     }
 }
 
@@ -81,9 +78,7 @@ fn count_at(limit: f64, mut fill: impl FnMut(f64) -> f64) -> Option<Tokens> {
         (fill(count) - line).abs() <= 1e-9 * (1.0 + line.abs())
     };
     let mut probes = [FAR / 4.0, FAR / 2.0, tokens / 2.0, tokens, 2.0 * tokens].into_iter();
-    probes
-        .all(is_on_line)
-        .then(|| Tokens(tokens.round() as u64))
+    probes.all(is_on_line).then(|| Tokens(tokens.round() as u64))
 }
 
 impl Policy {
@@ -110,10 +105,7 @@ impl Policy {
             };
             let fill = believed_fill.bind(&names);
             let tokens = count_at(limit, |count| value_at(&fill, count))?;
-            return Some(OwnTrigger {
-                tokens,
-                believed: Some(limit),
-            });
+            return Some(OwnTrigger { tokens, believed: Some(limit) });
         }
         let knob = knob?;
         let stages = self.stages.iter();
@@ -136,20 +128,14 @@ impl Policy {
             }
             Some(Tokens(from))
         })?;
-        Some(OwnTrigger {
-            tokens,
-            believed: None,
-        })
+        Some(OwnTrigger { tokens, believed: None })
     }
 
     /// Returns the quantities of a call that are known before the context is counted.
     fn moment_of(&self, values: &KnobValues, case: &Case, call: usize) -> Moment {
         let mut moment = Moment::default();
         moment.set_model(self.window, case.model_at(call));
-        let (window, reserve) = (
-            case.windows.at(call),
-            self.output_reserve(values, case, call),
-        );
+        let (window, reserve) = (case.windows.at(call), self.output_reserve(values, case, call));
         let known = [
             (Quantity::Window, window),
             (Quantity::Input, window - reserve),

@@ -54,10 +54,7 @@ fn apart(left: &[Slot], entries: &[Entry], visibilities: &[Visibility]) -> (Vec<
             gone.push(*slot);
             next += 1;
         }
-        if left
-            .get(next)
-            .is_some_and(|slot| slot.is_still(entry, visibilities))
-        {
+        if left.get(next).is_some_and(|slot| slot.is_still(entry, visibilities)) {
             next += 1;
         } else {
             added.push(nth);
@@ -110,12 +107,7 @@ impl Recorder {
         call: usize,
         common: CommonPrefix,
     ) {
-        self.note_call(
-            working.case,
-            &working.context,
-            call as u32,
-            common.n_entries,
-        );
+        self.note_call(working.case, &working.context, call as u32, common.n_entries);
         working.first_changed = usize::MAX;
     }
 
@@ -170,9 +162,7 @@ impl Recorder {
     /// Returns whether these entries are all new messages, whole and in order. This is the usual case, in which nothing
     /// has to be recorded.
     fn are_all_new(&mut self, case: &Case, entries: &[Entry], new: &Range<usize>) -> bool {
-        let mut expected = new
-            .clone()
-            .filter(|message| case.index.in_history(*message));
+        let mut expected = new.clone().filter(|message| case.index.in_history(*message));
         let is_next = |entry: &Entry| match entry.body {
             EntryBody::Original(message) => expected.next() == Some(message as usize),
             _ => false,
@@ -271,11 +261,7 @@ impl Recorder {
             return;
         }
         let messages = message..message + 1;
-        self.changes.push(ReceivedChange {
-            call,
-            messages,
-            now,
-        });
+        self.changes.push(ReceivedChange { call, messages, now });
     }
 
     /// Returns the received state of a message with changed parts.

@@ -121,11 +121,7 @@ impl Texts {
         for (text, was_there) in touched.drain(..) {
             let is_there = self.there[text as usize] > 0;
             if is_there != was_there {
-                self.changes.push(TextChange {
-                    call,
-                    text,
-                    is_there,
-                });
+                self.changes.push(TextChange { call, text, is_there });
             }
         }
         self.touched = touched;

@@ -13,22 +13,14 @@ impl Run<'_> {
     /// Records a failed attempt of a stage.
     pub(super) fn failed(&mut self, stage: usize, why: String) {
         self.idle(Idle::Failed);
-        let known = self
-            .failures
-            .iter_mut()
-            .find(|f| f.stage == stage && f.why == why);
+        let known = self.failures.iter_mut().find(|f| f.stage == stage && f.why == why);
         if let Some(failure) = known {
             failure.count += 1;
             return;
         }
         // The first failure of a kind is an event; a warning gives their number.
         self.log_event(stage, format!("not done: {why}"));
-        self.failures.push(Failure {
-            stage,
-            why,
-            first: self.call,
-            count: 1,
-        });
+        self.failures.push(Failure { stage, why, first: self.call, count: 1 });
     }
 
     /// Applies an edit of a stage and records its event. `request` is the size of the summary request, if one was made.
@@ -70,8 +62,7 @@ impl Run<'_> {
     /// Records the tokens that a stage removed from the store, given the policy's own count before.
     pub(super) fn note_removed(&mut self, stage: usize, before: f64) {
         if self.triggers.stage(stage).mutates == Mutates::Store {
-            self.triggers
-                .note_removed(before, self.working.metered().as_f64());
+            self.triggers.note_removed(before, self.working.metered().as_f64());
         }
     }
 
@@ -103,10 +94,7 @@ impl Run<'_> {
     pub(super) fn log_event(&mut self, stage: usize, line: String) {
         let measured = self.measured();
         self.triggers.tried(stage, self.call);
-        let event = Event {
-            log: vec![line],
-            ..self.event_of(stage, measured)
-        };
+        let event = Event { log: vec![line], ..self.event_of(stage, measured) };
         self.outcome.events.push(event);
     }
 
@@ -122,13 +110,7 @@ impl Run<'_> {
         if outcome.removes() {
             outcome.idle = None;
         }
-        for Failure {
-            stage,
-            why,
-            first,
-            count,
-        } in &self.failures
-        {
+        for Failure { stage, why, first, count } in &self.failures {
             let often = match count - 1 {
                 0 => String::new(),
                 1 => " (and once more)".to_owned(),
@@ -142,13 +124,7 @@ impl Run<'_> {
             });
         }
         let is_full = |window: &Tokens| *window <= self.output_reserve;
-        let full = self
-            .case
-            .windows
-            .per_call()
-            .iter()
-            .filter(|w| is_full(w))
-            .count();
+        let full = self.case.windows.per_call().iter().filter(|w| is_full(w)).count();
         if full > 0 {
             let plural = if full == 1 { "" } else { "s" };
             let text = format!("the output reserve leaves no usable window at {full} call{plural}");

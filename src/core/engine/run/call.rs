@@ -44,10 +44,7 @@ impl Run<'_> {
             self.tokens_rejected += used;
         }
         let budget = self.budget();
-        let others = (
-            self.store.as_deref(),
-            self.view.as_ref().and_then(View::kept),
-        );
+        let others = (self.store.as_deref(), self.view.as_ref().and_then(View::kept));
         let common = self.prefix.advance(&self.working, others, used);
         self.recorder.note(&mut self.working, self.call, common);
         self.outcome.samples.push(Sample {
@@ -105,9 +102,9 @@ impl Run<'_> {
     pub(super) fn note_report(&mut self, input: Tokens, answer: Tokens) {
         let (input, answer) = match self.case.reported_at(self.call) {
             None => (input.as_f64(), answer.as_f64()),
-            Some(given) => given.map_or((0.0, 0.0), |given| {
-                (given.input.as_f64(), given.output.as_f64())
-            }),
+            Some(given) => {
+                given.map_or((0.0, 0.0), |given| (given.input.as_f64(), given.output.as_f64()))
+            }
         };
         let moment = &mut self.triggers.moment;
         moment.set(Quantity::LastInput, input);
@@ -120,9 +117,7 @@ impl Run<'_> {
     fn reject(&mut self) {
         self.acted = false;
         let attempt = u16::from(self.rejected) + self.failed;
-        self.triggers
-            .moment
-            .set(Quantity::Attempt, f64::from(attempt));
+        self.triggers.moment.set(Quantity::Attempt, f64::from(attempt));
         if let Some(store) = self.store.take() {
             let view = std::mem::replace(&mut self.working, *store);
             self.rejected_view = Some(Box::new(view));

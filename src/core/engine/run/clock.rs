@@ -36,9 +36,7 @@ impl Clock {
 
     /// Returns the minutes between a call and the one before; none before the first.
     pub(super) fn idle(&self, call: usize) -> f64 {
-        let before = call
-            .checked_sub(1)
-            .map_or(self.at(call), |before| self.at(before));
+        let before = call.checked_sub(1).map_or(self.at(call), |before| self.at(before));
         (self.at(call) - before) / 60.0
     }
 

@@ -27,12 +27,7 @@ pub(super) enum Uncleared {
 /// message that has no content left.
 pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u32) -> Leftover {
     let mut dead = vec![false; case.index.n_pairs];
-    for (entry, _) in context
-        .entries
-        .iter()
-        .zip(chosen)
-        .filter(|(_, is_chosen)| **is_chosen)
-    {
+    for (entry, _) in context.entries.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         each_part(case, entry, |part, _| {
             if let Some(pair) = case.index.pair[part] {
                 dead[pair as usize] = true;
@@ -96,15 +91,12 @@ pub(super) fn cleared(
     entry: &Entry,
     (marker, event): (u32, u32),
 ) -> Result<PartStatuses, Uncleared> {
-    let (mut statuses, parts) = statuses_of(case, entry)
-        .zip(parts_of(case, entry))
-        .ok_or(Uncleared::Nothing)?;
+    let (mut statuses, parts) =
+        statuses_of(case, entry).zip(parts_of(case, entry)).ok_or(Uncleared::Nothing)?;
     let body = |part: usize| &case.session.parts[part].body;
     let there = || {
         let there = parts.clone().zip(statuses.as_slice());
-        there
-            .filter(|(_, status)| !is_removed(status))
-            .map(|(part, _)| body(part))
+        there.filter(|(_, status)| !is_removed(status)).map(|(part, _)| body(part))
     };
     let has_call = there().any(|b| matches!(b, Body::ToolCall { .. }));
     let has_text = there().any(|b| matches!(b, Body::Text(_)) && has_content(b));

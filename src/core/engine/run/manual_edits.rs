@@ -84,12 +84,7 @@ impl Run<'_> {
             first: pinned,
             all: Vec::new(),
         });
-        known.all = join(
-            std::mem::take(&mut known.all)
-                .into_iter()
-                .chain(all)
-                .collect(),
-        );
+        known.all = join(std::mem::take(&mut known.all).into_iter().chain(all).collect());
     }
 
     fn drop_manually(&mut self, rejected: &mut RejectedEdits) {
@@ -154,16 +149,10 @@ impl Run<'_> {
     fn look_for_pins(&self, rejected: &mut RejectedEdits) {
         let locations = self.locations();
         for message in self.sent(&self.case.manual_edits.pinned) {
-            let is_lost = matches!(
-                locations[message as usize],
-                Location::Nowhere | Location::Taken(None)
-            );
+            let is_lost =
+                matches!(locations[message as usize], Location::Nowhere | Location::Taken(None));
             if is_lost {
-                rejected.add(
-                    "pinned without effect",
-                    self.absent(message, &locations),
-                    message,
-                );
+                rejected.add("pinned without effect", self.absent(message, &locations), message);
             }
         }
     }
@@ -274,10 +263,7 @@ impl Run<'_> {
             is_after_request: false,
             stage: Event::MANUAL.to_owned(),
             action,
-            cause: Cause {
-                when: Event::MANUAL.to_owned(),
-                terms: Vec::new(),
-            },
+            cause: Cause { when: Event::MANUAL.to_owned(), terms: Vec::new() },
             before,
             after: self.working.tokens(),
             messages: widen(messages),
@@ -322,10 +308,7 @@ impl RejectedEdits {
 
 /// Returns the note about messages that were changed because of their pairs.
 fn note_on_pairs(messages: &[Range<u32>]) -> String {
-    format!(
-        "{} changed too: a call and its results go together",
-        listed(messages)
-    )
+    format!("{} changed too: a call and its results go together", listed(messages))
 }
 
 fn last_call(session: &Session) -> usize {

@@ -194,10 +194,9 @@ impl<'a> Run<'a> {
         let last = case.session.calls.len().saturating_sub(1);
         let (working, call) = match schedule {
             Schedule::Replay => (Working::new(case, &policy.meter), 0),
-            Schedule::Now { .. } => (
-                recorded::before(case, &policy.meter, until),
-                until.unwrap_or(last),
-            ),
+            Schedule::Now { .. } => {
+                (recorded::before(case, &policy.meter, until), until.unwrap_or(last))
+            }
         };
         let samples = Vec::with_capacity(until.unwrap_or(last) + 1);
         let clock = Clock::new(&case.session, knobs.get("seconds_per_call"));
@@ -233,10 +232,7 @@ impl<'a> Run<'a> {
             acts_from: 0,
             failures: Vec::new(),
             unpinned: None,
-            outcome: Outcome {
-                samples,
-                ..Outcome::default()
-            },
+            outcome: Outcome { samples, ..Outcome::default() },
         };
         if schedule != Schedule::Replay {
             run.begin_at_call();
@@ -309,10 +305,7 @@ impl<'a> Run<'a> {
                 {
                     Ok((edit, received)) => {
                         self.outcome.summaries.received += received;
-                        let size = RequestSize {
-                            sent: request.input,
-                            answer: received,
-                        };
+                        let size = RequestSize { sent: request.input, answer: received };
                         self.apply(stage, edit, Some(size));
                     }
                     Err(why) => {
@@ -331,9 +324,6 @@ impl<'a> Run<'a> {
     }
 
     fn budget(&self) -> Budget {
-        Budget {
-            window: self.case.windows.at(self.call),
-            output_reserve: self.output_reserve,
-        }
+        Budget { window: self.case.windows.at(self.call), output_reserve: self.output_reserve }
     }
 }

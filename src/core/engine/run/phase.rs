@@ -23,11 +23,7 @@ impl Run<'_> {
         }
         self.apply_delayed();
         let before = self.working.live.len();
-        self.append(if is_at_end {
-            session.messages.len()
-        } else {
-            call.context_end
-        });
+        self.append(if is_at_end { session.messages.len() } else { call.context_end });
         if self.schedule != Schedule::Replay {
             let overhead = recorded::overhead(self.case, self.until);
             self.working.set_overhead(overhead);

@@ -48,11 +48,7 @@ pub(super) enum Edit {
     /// Replaces live tool results, by their positions, with shorter texts.
     Shorten(Shortened),
     /// Removes entries. A written message, with its true tokens, may replace them.
-    Replace {
-        taken: Taken,
-        written: Option<(Written, u32)>,
-        place: SummaryPosition,
-    },
+    Replace { taken: Taken, written: Option<(Written, u32)>, place: SummaryPosition },
 }
 
 /// Returns the current plan of a stage.
@@ -63,13 +59,7 @@ pub(super) fn plan(
     call: usize,
     moment: &Moment,
 ) -> Plan {
-    let planner = Planner {
-        case,
-        working,
-        stage,
-        call,
-        moment,
-    };
+    let planner = Planner { case, working, stage, call, moment };
     match &stage.action {
         // Log and named actions have no plan: they do not edit, or plan for themselves.
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
@@ -126,11 +116,7 @@ impl Planner<'_> {
                 (written(notice, WrittenKind::Notice, false), tokens)
             });
             let place = SummaryPosition::First;
-            Plan::Ready(Edit::Replace {
-                taken,
-                written,
-                place,
-            })
+            Plan::Ready(Edit::Replace { taken, written, place })
         };
         self.guarded(gone, || left, plan)
     }
@@ -237,10 +223,7 @@ pub(super) fn edit_of_reply(
             weight.0
         ));
     }
-    let replacement = Replacement {
-        role: Role::User,
-        text: message,
-    };
+    let replacement = Replacement { role: Role::User, text: message };
     let written = written(replacement, WrittenKind::Summary, is_predicted);
     // The model writes no more than its part.
     let excess = weight - (request.max_tokens - pending.added);
@@ -319,11 +302,7 @@ impl Edit {
                     working.shorten(nth, &text, event);
                 }
             }
-            Self::Replace {
-                taken,
-                written,
-                place,
-            } => {
+            Self::Replace { taken, written, place } => {
                 let written = written.map(|(text, tokens)| (Written { event, ..text }, tokens));
                 working.replace(taken, (written, place), event);
             }

@@ -22,13 +22,8 @@ use std::ops::Range;
 /// no figure contradicts the provider's counts; before the first report, they are calculated.
 pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Outcome {
     let session = &case.session;
-    let last = until.map_or(session.calls.len(), |call| {
-        (call + 1).min(session.calls.len())
-    });
-    let mut outcome = Outcome {
-        samples: Vec::with_capacity(last),
-        ..Outcome::default()
-    };
+    let last = until.map_or(session.calls.len(), |call| (call + 1).min(session.calls.len()));
+    let mut outcome = Outcome { samples: Vec::with_capacity(last), ..Outcome::default() };
     let mut compactions = session.compactions.iter().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
@@ -48,10 +43,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
         }
         working.append_history(call.context_end);
         working.set_overhead(case.ledger.overhead_at(idx));
-        let budget = Budget {
-            window: case.windows.at(idx),
-            output_reserve,
-        };
+        let budget = Budget { window: case.windows.at(idx), output_reserve };
         let (calculated, overhead) = (working.tokens(), case.ledger.overhead_at(idx));
         let reported = call.reported_size();
         if let Some(tokens) = reported {
@@ -81,10 +73,7 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     }
     outcome.compactions = outcome.events.len();
     outcome.context = self::working(case, &Meter::TRUE, until).context;
-    let budget = Budget {
-        window: case.windows.at(last),
-        output_reserve,
-    };
+    let budget = Budget { window: case.windows.at(last), output_reserve };
     let calculated = outcome.context.tokens();
     let end = reports.continued(calculated, overhead(case, until));
     outcome.stop_at(end, budget);
@@ -117,10 +106,7 @@ impl Reports {
             return;
         }
         *self = Self {
-            last: Some(Report {
-                tokens,
-                messages: calculated - overhead,
-            }),
+            last: Some(Report { tokens, messages: calculated - overhead }),
             is_in_doubt: false,
         };
     }
@@ -212,10 +198,7 @@ fn event(
         is_after_request: false,
         stage: Event::RECORDED.to_owned(),
         action: ActionKind::Recorded,
-        cause: Cause {
-            when: compaction.trigger.clone(),
-            terms: Vec::new(),
-        },
+        cause: Cause { when: compaction.trigger.clone(), terms: Vec::new() },
         before,
         after,
         messages: widen(gone),
@@ -269,10 +252,8 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
         .iter()
         .rev()
         .find(|c| until.map_or(c.before_message <= end, |call| c.call <= call));
-    let mut working = last.map_or_else(
-        || Working::new(case, meter),
-        |compaction| after(case, meter, compaction),
-    );
+    let mut working =
+        last.map_or_else(|| Working::new(case, meter), |compaction| after(case, meter, compaction));
     working.append_history(end);
     working.set_overhead(overhead(case, until));
     working
@@ -314,15 +295,8 @@ pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) ->
 /// Returns the context right after a recorded compaction: exactly the messages that it kept.
 fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
     let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
-    let is_summarized = compaction
-        .kept
-        .iter()
-        .any(|m| case.session.messages[*m].is_summary);
-    let gone = |messages| Dropped {
-        messages,
-        event: None,
-        is_summarized,
-    };
+    let is_summarized = compaction.kept.iter().any(|m| case.session.messages[*m].is_summary);
+    let gone = |messages| Dropped { messages, event: None, is_summarized };
     let dropped = gone_in(case, compaction, 0).into_iter().map(gone).collect();
     Working::resume(case, meter, &kept, dropped, compaction.before_message)
 }

@@ -48,18 +48,11 @@ pub(super) fn shorten(
             Storage::Missing if cut.spills => continue,
             Storage::Missing => String::new(),
         };
-        let Some(text) = working
-            .live_text(nth)
-            .filter(|_| stage.take.results.are_of(tool))
-        else {
+        let Some(text) = working.live_text(nth).filter(|_| stage.take.results.are_of(tool)) else {
             continue;
         };
         if let Some([weighed, short]) = cut.shorten(text, moment, [&name, &path]) {
-            let file = || NewFile {
-                name,
-                content: FileContent::Text(text.into()),
-                appends: false,
-            };
+            let file = || NewFile { name, content: FileContent::Text(text.into()), appends: false };
             shortened.files.extend(cut.spills.then(file));
             shortened.gone += Tokens::from(working.meter.weigh_part(case, text));
             shortened.left += Tokens::from(working.meter.weigh_part(case, &weighed));

@@ -75,19 +75,12 @@ impl<'a> Run<'a> {
             return false;
         }
         if self.is_forced() && !self.triggers.is_off(idx) {
-            self.triggers
-                .measure(self.call, &self.working, self.budget());
+            self.triggers.measure(self.call, &self.working, self.budget());
             return true;
         }
-        let compared = self
-            .triggers
-            .compared(idx, self.call, &self.working, self.budget());
-        self.outcome
-            .compared
-            .extend(compared.map(|count| (self.call, count)));
-        let fires = self
-            .triggers
-            .fires(idx, self.call, &self.working, self.budget());
+        let compared = self.triggers.compared(idx, self.call, &self.working, self.budget());
+        self.outcome.compared.extend(compared.map(|count| (self.call, count)));
+        let fires = self.triggers.fires(idx, self.call, &self.working, self.budget());
         fires.map_err(|why| self.idle(why)).is_ok()
     }
 

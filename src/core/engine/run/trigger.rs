@@ -71,11 +71,8 @@ impl<'a> Triggers<'a> {
         let says_more = policy.believed_fill.is_some() || policy.reserve.is_some();
         let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
-        let mut moment = Moment {
-            since: vec![f64::INFINITY; n],
-            fired: vec![false; n],
-            ..Moment::default()
-        };
+        let mut moment =
+            Moment { since: vec![f64::INFINITY; n], fired: vec![false; n], ..Moment::default() };
         moment.set(Quantity::Tools, policy.meter.tools(case).as_f64());
         Self {
             stages,
@@ -189,9 +186,7 @@ impl<'a> Triggers<'a> {
             self.moment.set(quantity, value);
         }
         for (since, stage) in self.moment.since.iter_mut().zip(&self.stages) {
-            *since = stage
-                .last_fired
-                .map_or(f64::INFINITY, |fired| (call - fired) as f64);
+            *since = stage.last_fired.map_or(f64::INFINITY, |fired| (call - fired) as f64);
         }
     }
 

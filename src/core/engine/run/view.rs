@@ -105,14 +105,7 @@ impl<'a> Run<'a> {
         }
         let working = view.working.as_mut()?;
         let context_change = match (&mut view.result, &done.messages) {
-            (
-                ViewResult::Edits {
-                    given,
-                    applied,
-                    gone,
-                },
-                None,
-            ) => {
+            (ViewResult::Edits { given, applied, gone }, None) => {
                 let mut new = done.edits.added(given)?;
                 if let Some(stand_in) = stand_in {
                     new = stand_in.take_out_edits(&pending.before, &new)?;
@@ -175,11 +168,7 @@ impl<'a> Run<'a> {
         };
         let result = match after {
             After::Edits(_) if edited.rewrote_text => None,
-            After::Edits(applied) => Some(ViewResult::Edits {
-                given,
-                applied,
-                gone: edited.gone,
-            }),
+            After::Edits(applied) => Some(ViewResult::Edits { given, applied, gone: edited.gone }),
             After::All(all) => {
                 let n_hidden = pending.spans.hidden().len();
                 let sent = SentMessages::new(&self.working, n_hidden, &all, store.next_id);

@@ -25,12 +25,7 @@ impl KeptEntries {
         take: &Take,
         moment: &Moment,
     ) -> Self {
-        let mut kept = Self {
-            system: false,
-            first_user: None,
-            head: 0,
-            user_from: u32::MAX,
-        };
+        let mut kept = Self { system: false, first_user: None, head: 0, user_from: u32::MAX };
         for keep in &take.keep {
             match keep {
                 Keep::System => kept.system = true,

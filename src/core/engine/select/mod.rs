@@ -17,16 +17,8 @@ use kept::{KeptEntries, is_system};
 /// Returns the entries that are taken.
 pub(super) fn messages(case: &Case, working: &Working<'_>, take: &Take, moment: &Moment) -> Taken {
     let entries = &working.context.entries;
-    let cuts = take
-        .keep
-        .iter()
-        .map(|keep| suffix(case, entries, keep, moment));
-    let cut = safe(
-        case,
-        entries,
-        cuts.min().unwrap_or(entries.len()),
-        take.boundary,
-    );
+    let cuts = take.keep.iter().map(|keep| suffix(case, entries, keep, moment));
+    let cut = safe(case, entries, cuts.min().unwrap_or(entries.len()), take.boundary);
     let kept = KeptEntries::new(case, entries, take, moment);
     let pins = case.pins();
     let is_held = |entry: &Entry| entry.message().is_some_and(|m| pins.holds(m));
@@ -111,11 +103,7 @@ impl KeptResults {
                 _ => {}
             }
         }
-        Self {
-            from_message,
-            protect: protect as u64,
-            newest: newest as usize,
-        }
+        Self { from_message, protect: protect as u64, newest: newest as usize }
     }
 
     /// Returns the number of oldest results that are taken, with their weight.
@@ -169,11 +157,7 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
             })
         }
         Keep::LastTurns(n) => {
-            let end = entries
-                .iter()
-                .filter_map(Entry::message)
-                .max()
-                .map_or(0, |m| m as usize + 1);
+            let end = entries.iter().filter_map(Entry::message).max().map_or(0, |m| m as usize + 1);
             let start = turn_start(case, end, n, moment);
             first_kept(entries, |entry| entry.position() >= start)
         }
@@ -190,10 +174,7 @@ fn answer(case: &Case, entry: &Entry) -> Option<u32> {
 
 /// Returns the first of the last entries that all satisfy `is_kept`, which is called from the newest on.
 fn first_kept(entries: &[Entry], mut is_kept: impl FnMut(&Entry) -> bool) -> usize {
-    entries
-        .iter()
-        .rposition(|entry| !is_kept(entry))
-        .map_or(0, |idx| idx + 1)
+    entries.iter().rposition(|entry| !is_kept(entry)).map_or(0, |idx| idx + 1)
 }
 
 /// Returns the first message of the newest `n` turns, including the current one; the end of the context if `n` is 0.
@@ -206,9 +187,7 @@ fn newest_turns(case: &Case, messages_end: usize, n: f64) -> u32 {
     if n < 1.0 {
         return u32::MAX;
     }
-    let current = messages_end
-        .checked_sub(1)
-        .map_or(0, |last| case.index.turn(last));
+    let current = messages_end.checked_sub(1).map_or(0, |last| case.index.turn(last));
     let first = oldest_turn(current, n);
     case.index.turn_start.get(first).copied().unwrap_or(0)
 }
@@ -224,11 +203,8 @@ fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize
     match boundary {
         Boundary::None => {}
         Boundary::Turn | Boundary::NextTurn => {
-            let opens = |entry: &Entry| {
-                entry
-                    .message()
-                    .is_some_and(|m| case.index.opens_turn[m as usize])
-            };
+            let opens =
+                |entry: &Entry| entry.message().is_some_and(|m| case.index.opens_turn[m as usize]);
             if boundary == Boundary::NextTurn
                 && let Some(next) = entries[cut..].iter().position(opens)
             {
@@ -243,15 +219,9 @@ fn safe(case: &Case, entries: &[Entry], cut: usize, boundary: Boundary) -> usize
         }
         Boundary::Pair => {
             let first_call = |entry: &Entry| {
-                entry
-                    .message()
-                    .map_or(u32::MAX, |m| case.index.first_call[m as usize])
+                entry.message().map_or(u32::MAX, |m| case.index.first_call[m as usize])
             };
-            let mut needed = entries[cut..]
-                .iter()
-                .map(first_call)
-                .min()
-                .unwrap_or(u32::MAX);
+            let mut needed = entries[cut..].iter().map(first_call).min().unwrap_or(u32::MAX);
             while cut > 0 && entries[cut - 1].position() >= needed {
                 cut -= 1;
                 needed = needed.min(first_call(&entries[cut]));

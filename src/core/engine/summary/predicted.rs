@@ -41,15 +41,8 @@ impl Predicted {
             words -= 1;
         }
         let text: Arc<str> = WORD.repeat(words).into();
-        let message = if prefix.is_empty() {
-            Arc::clone(&text)
-        } else {
-            format!("{prefix}{text}").into()
-        };
-        Self {
-            weight: weigh(words),
-            message,
-            text,
-        }
+        let message =
+            if prefix.is_empty() { Arc::clone(&text) } else { format!("{prefix}{text}").into() };
+        Self { weight: weigh(words), message, text }
     }
 }

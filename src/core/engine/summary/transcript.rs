@@ -65,15 +65,10 @@ fn write_message(text: &mut String, case: &Case, message: &Message) {
             Body::Thinking { text: thought, .. } if !thought.trim().is_empty() => {
                 writeln!(text, "assistant (thinking): {}\n", thought.trim())
             }
-            Body::ToolCall {
-                tool, arguments, ..
-            } => writeln!(text, "assistant calls {tool}: {arguments}\n"),
-            Body::ToolResult {
-                tool,
-                is_error,
-                text: said,
-                ..
-            } => {
+            Body::ToolCall { tool, arguments, .. } => {
+                writeln!(text, "assistant calls {tool}: {arguments}\n")
+            }
+            Body::ToolResult { tool, is_error, text: said, .. } => {
                 let how = if *is_error { " failed" } else { "" };
                 writeln!(text, "result of {tool}{how}: {}\n", said.trim())
             }

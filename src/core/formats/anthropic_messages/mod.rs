@@ -82,25 +82,16 @@ pub(super) fn is_own_block(block: &Value) -> bool {
 }
 
 fn is_message(message: &Value) -> bool {
-    let is_known = matches!(
-        json::str_at(message, &["role"]),
-        Some("user" | "assistant" | "system")
-    );
+    let is_known =
+        matches!(json::str_at(message, &["role"]), Some("user" | "assistant" | "system"));
     let is_others = message.get("tool_calls").is_some() || message.get("function_call").is_some();
     is_known
         && !is_others
-        && matches!(
-            message.get("content"),
-            Some(Value::String(_) | Value::Array(_))
-        )
+        && matches!(message.get("content"), Some(Value::String(_) | Value::Array(_)))
 }
 
 fn own_block(look: &DetectedList<'_>) -> Option<String> {
-    let blocks = look
-        .messages
-        .iter()
-        .filter_map(|m| m.get("content")?.as_array())
-        .flatten();
+    let blocks = look.messages.iter().filter_map(|m| m.get("content")?.as_array()).flatten();
     let own = blocks.into_iter().find(|b| is_own_block(b))?;
     Some(format!("blocks of type {}", json::str_at(own, &["type"])?))
 }
@@ -108,19 +99,11 @@ fn own_block(look: &DetectedList<'_>) -> Option<String> {
 /// Returns the evidence from request members that only this API has.
 fn own_body(look: &DetectedList<'_>) -> Option<String> {
     let has = |test: &dyn Fn(&Value) -> bool| look.bodies.iter().any(|body| test(body));
-    let is_system = |body: &Value| {
-        body.get("system")
-            .is_some_and(|s| s.is_string() || s.is_array())
-    };
+    let is_system =
+        |body: &Value| body.get("system").is_some_and(|s| s.is_string() || s.is_array());
     let has_schema = |body: &Value| {
-        let tools = body
-            .get("tools")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        tools
-            .into_iter()
-            .any(|tool| tool.get("input_schema").is_some())
+        let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+        tools.into_iter().any(|tool| tool.get("input_schema").is_some())
     };
     if has(&has_schema) {
         Some("tools that have an input_schema".to_owned())

@@ -12,10 +12,7 @@ use serde_json::Value;
 /// Returns the tools and the system prompt of a request.
 pub(super) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let tools = tool_definitions(body, &["tools"]).map(|draft| ("tools", draft));
-    let system = body
-        .get("system")
-        .map(system)
-        .filter(|parts| !parts.is_empty());
+    let system = body.get("system").map(system).filter(|parts| !parts.is_empty());
     let system = system.map(|parts| ("system", Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
 }
@@ -33,11 +30,9 @@ pub(super) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, S
         Some(Value::String(text)) if !text.is_empty() => {
             vec![part(0, Body::Text(text.as_str().into()))]
         }
-        Some(Value::Array(blocks)) => blocks
-            .iter()
-            .enumerate()
-            .flat_map(|(idx, b)| block(idx, b, calls))
-            .collect(),
+        Some(Value::Array(blocks)) => {
+            blocks.iter().enumerate().flat_map(|(idx, b)| block(idx, b, calls)).collect()
+        }
         _ => Vec::new(),
     };
     let mut draft = Draft::new(role, parts);
@@ -54,11 +49,9 @@ fn system(value: &Value) -> Vec<Part> {
     };
     match value {
         Value::String(text) if !text.is_empty() => vec![part(0, Body::Text(text.as_str().into()))],
-        Value::Array(blocks) => blocks
-            .iter()
-            .enumerate()
-            .map(|(idx, b)| part(idx, text(b)))
-            .collect(),
+        Value::Array(blocks) => {
+            blocks.iter().enumerate().map(|(idx, b)| part(idx, text(b))).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -69,9 +62,7 @@ fn block(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
         Some("tool_result") => return result(idx, block, calls),
         Some("text") => json::str_at(block, &["text"]).map(|text| Body::Text(text.into())),
         Some("thinking") => Some(Body::Thinking {
-            text: json::str_at(block, &["thinking"])
-                .unwrap_or_default()
-                .into(),
+            text: json::str_at(block, &["thinking"]).unwrap_or_default().into(),
             sealed_bytes: len_of(block, "signature"),
             reported: None,
         }),
@@ -88,18 +79,11 @@ fn block(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
                 Some(input) => input.to_string().into(),
                 None => "".into(),
             };
-            Some(Body::ToolCall {
-                call,
-                tool: tool.into(),
-                arguments,
-            })
+            Some(Body::ToolCall { call, tool: tool.into(), arguments })
         }
         _ => block.as_str().map(|text| Body::Text(text.into())),
     };
-    vec![part(
-        idx,
-        body.unwrap_or_else(|| media_or_opaque(block, None)),
-    )]
+    vec![part(idx, body.unwrap_or_else(|| media_or_opaque(block, None)))]
 }
 
 fn result(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
@@ -107,20 +91,10 @@ fn result(idx: usize, block: &Value, calls: &mut CallMatcher) -> Vec<Part> {
     let content = block.get("content").unwrap_or(&Value::Null);
     let nested = content.as_array().into_iter().flatten();
     let nested = nested.filter(|b| !b.is_string() && json::str_at(b, &["text"]).is_none());
-    let nested: Vec<Part> = nested
-        .map(|b| part(idx, media_or_opaque(b, Some(&call))))
-        .collect();
+    let nested: Vec<Part> = nested.map(|b| part(idx, media_or_opaque(b, Some(&call)))).collect();
     let is_error = json::is_true(block, &["is_error"]);
     let text = json::text_of(content).into();
-    let mut parts = vec![part(
-        idx,
-        Body::ToolResult {
-            call,
-            tool,
-            is_error,
-            text,
-        },
-    )];
+    let mut parts = vec![part(idx, Body::ToolResult { call, tool, is_error, text })];
     parts.extend(nested);
     parts
 }

@@ -62,10 +62,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let mut patches = Vec::new();
     let mut removed = vec![false; blocks.len()];
     for (idx, block) in blocks.iter().enumerate() {
-        let mut parts = editing
-            .parts
-            .iter()
-            .filter(|(part, _)| part.block as usize == idx);
+        let mut parts = editing.parts.iter().filter(|(part, _)| part.block as usize == idx);
         if let Some((part, change)) = parts.next() {
             let nested: Vec<PartChange<'_>> = parts.map(|(_, change)| *change).collect();
             removed[idx] = edit_block(editing, block, part, *change, &nested, &mut patches);
@@ -120,11 +117,7 @@ fn input(arguments: &str) -> Value {
 
 /// Returns the role in the message list: the assistant, or the user for all others.
 fn list_role(role: Role) -> Role {
-    if role == Role::Assistant {
-        Role::Assistant
-    } else {
-        Role::User
-    }
+    if role == Role::Assistant { Role::Assistant } else { Role::User }
 }
 
 /// A request under construction.
@@ -141,11 +134,7 @@ impl Request {
         for turn in turns {
             request.add(turn);
         }
-        for (_, blocks) in request
-            .messages
-            .iter_mut()
-            .filter(|(role, _)| *role == Role::User)
-        {
+        for (_, blocks) in request.messages.iter_mut().filter(|(role, _)| *role == Role::User) {
             // Results come first, because they must follow their calls.
             blocks.sort_by_key(|block| block["type"] != "tool_result");
         }
@@ -177,11 +166,7 @@ impl Request {
 
 /// Returns a message, with its content as a string if it is a single text.
 fn message(role: Role, blocks: Vec<Value>) -> Value {
-    let only_text = if let [only] = &blocks[..] {
-        only.get("text").cloned()
-    } else {
-        None
-    };
+    let only_text = if let [only] = &blocks[..] { only.get("text").cloned() } else { None };
     json!({"role": role.name(), "content": only_text.unwrap_or_else(|| blocks.into())})
 }
 
@@ -190,19 +175,12 @@ fn block_value(block: Block) -> Value {
         Block::Text(text) => json!({"type": "text", "text": text}),
         Block::Thinking(value) | Block::Native(value) | Block::Tool(value) => value,
         Block::Media(media) => media_value(media),
-        Block::Call {
-            call,
-            tool,
-            arguments,
-        } => {
+        Block::Call { call, tool, arguments } => {
             json!({"type": "tool_use", "id": call, "name": tool, "input": input(&arguments)})
         }
-        Block::Result {
-            call,
-            is_error,
-            text,
-            media,
-        } => result_value(&call, is_error, &text, media),
+        Block::Result { call, is_error, text, media } => {
+            result_value(&call, is_error, &text, media)
+        }
     }
 }
 
@@ -213,10 +191,8 @@ fn result_value(call: &str, is_error: bool, text: &str, media: Vec<Block>) -> Va
     result.insert("tool_use_id".to_owned(), call.into());
     if !media.is_empty() {
         let text = (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
-        let content: Vec<Value> = text
-            .into_iter()
-            .chain(media.into_iter().map(block_value))
-            .collect();
+        let content: Vec<Value> =
+            text.into_iter().chain(media.into_iter().map(block_value)).collect();
         result.insert("content".to_owned(), content.into());
     } else if !text.is_empty() {
         result.insert("content".to_owned(), text.into());

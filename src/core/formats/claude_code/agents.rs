@@ -55,10 +55,7 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
                 Key::Root(_) => None,
             };
             *places.entry(key).or_insert_with(|| {
-                agents.push(Agent {
-                    id,
-                    ..Agent::default()
-                });
+                agents.push(Agent { id, ..Agent::default() });
                 agents.len() - 1
             })
         };
@@ -86,14 +83,9 @@ fn is_side(entry: &Entry) -> bool {
 /// the tree of the sub-agent record before it.
 fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
     let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
-    let by_uuid: HashMap<&Id, usize> = side()
-        .filter_map(|(at, entry)| Some((uuid(entry)?, at)))
-        .collect();
-    let main: HashSet<&Id> = entries
-        .iter()
-        .filter(|e| !is_side(e))
-        .filter_map(uuid)
-        .collect();
+    let by_uuid: HashMap<&Id, usize> =
+        side().filter_map(|(at, entry)| Some((uuid(entry)?, at))).collect();
+    let main: HashSet<&Id> = entries.iter().filter(|e| !is_side(e)).filter_map(uuid).collect();
     let mut parents: Vec<Option<usize>> = vec![None; entries.len()];
     let mut before = None;
     for (at, entry) in side() {
@@ -129,12 +121,8 @@ fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
 /// Returns the sub-agents whose results are in the main conversation: the id of the call that started each, by agent
 /// id.
 pub(super) fn reported_agents(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
-    let reports = entries
-        .iter()
-        .filter_map(|entry| entry.agent_result.as_deref());
-    reports
-        .map(|it| (it.agent.to_string(), it.call.clone()))
-        .collect()
+    let reports = entries.iter().filter_map(|entry| entry.agent_result.as_deref());
+    reports.map(|it| (it.agent.to_string(), it.call.clone())).collect()
 }
 
 /// The calls of a main conversation that started sub-agents.
@@ -153,28 +141,17 @@ impl<'a> AgentCalls<'a> {
     pub fn new(main: &'a Session, report: &'a ImportReport) -> Self {
         let (mut calls, mut by_prompt) = (HashMap::new(), HashMap::new());
         for part in &main.parts {
-            let Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } = &part.body
-            else {
+            let Body::ToolCall { call, tool, arguments } = &part.body else {
                 continue;
             };
             calls.insert(&**call, &**arguments);
-            let prompt = AGENT_TOOLS
-                .contains(&&**tool)
-                .then(|| argument(arguments, "prompt"))
-                .flatten();
+            let prompt =
+                AGENT_TOOLS.contains(&&**tool).then(|| argument(arguments, "prompt")).flatten();
             if let Some(prompt) = prompt {
                 by_prompt.entry(prompt).or_insert(&**call);
             }
         }
-        Self {
-            calls,
-            by_prompt,
-            reported_agents: &report.sub_agents,
-        }
+        Self { calls, by_prompt, reported_agents: &report.sub_agents }
     }
 
     /// Sets track and title of the conversation of the sub-agent with this id.

@@ -37,10 +37,7 @@ pub(super) fn with_names_of_tools(
     let is_message = |entry: &Entry| matches!(entry.kind, EntryKind::Message(_));
     let messages = entries.iter().zip(&parts).filter(|(e, _)| is_message(e));
     let names: Vec<Option<Box<str>>> = messages.flat_map(|(_, parts)| parts).map(name).collect();
-    let messages = entries
-        .iter()
-        .zip(&mut parts)
-        .filter(|(e, _)| is_message(e));
+    let messages = entries.iter().zip(&mut parts).filter(|(e, _)| is_message(e));
     for (part, name) in messages.flat_map(|(_, parts)| parts).zip(names) {
         if let (Body::ToolResult { tool, .. }, Some(name)) = (&mut part.body, name) {
             *tool = name;

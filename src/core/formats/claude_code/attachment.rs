@@ -13,10 +13,7 @@ use std::borrow::Cow;
 pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {
     let kind = &*attachment.str_at(&["type"]).unwrap_or_default();
     if kind == "queued_command" {
-        return attachment
-            .get("prompt")
-            .map(blocks::parts)
-            .unwrap_or_default();
+        return attachment.get("prompt").map(blocks::parts).unwrap_or_default();
     }
     if kind.starts_with("hook_") && !is_hook_sent(kind, attachment) || kind == "command_permissions"
     {
@@ -24,10 +21,7 @@ pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {
     }
     let text = text(kind, attachment);
     let body = if text.is_empty() {
-        Body::Opaque {
-            name: kind.into(),
-            json: attachment.to_json().into(),
-        }
+        Body::Opaque { name: kind.into(), json: attachment.to_json().into() }
     } else {
         Body::Text(text.into())
     };
@@ -40,9 +34,7 @@ fn is_hook_sent(kind: &str, attachment: &BorrowedValue<'_>) -> bool {
         "hook_success" => {
             let event = attachment.str_at(&["hookEvent"]);
             matches!(event.as_deref(), Some("SessionStart" | "UserPromptSubmit"))
-                && attachment
-                    .str_at(&["content"])
-                    .is_some_and(|text| !text.is_empty())
+                && attachment.str_at(&["content"]).is_some_and(|text| !text.is_empty())
         }
         "hook_additional_context" | "hook_blocking_error" | "hook_stopped_continuation" => true,
         _ => false,
@@ -52,20 +44,13 @@ fn is_hook_sent(kind: &str, attachment: &BorrowedValue<'_>) -> bool {
 /// Returns the text of an attachment, or an empty text if its notation is unknown.
 fn text<'a>(kind: &str, attachment: &BorrowedValue<'a>) -> Cow<'a, str> {
     let text = |key: &str| attachment.str_at(&[key]).unwrap_or_default();
-    let list = |key: &str| {
-        attachment
-            .get(key)
-            .map(BorrowedValue::text_of)
-            .unwrap_or_default()
-    };
+    let list = |key: &str| attachment.get(key).map(BorrowedValue::text_of).unwrap_or_default();
     match kind {
         "edited_text_file" => lines(vec![text("filename"), text("snippet")]),
         "task_reminder" | "todo_reminder" => tasks(attachment.get("content")),
-        "deferred_tools_delta" | "agent_listing_delta" => lines(vec![
-            list("addedLines"),
-            list("removedNames"),
-            list("removedTypes"),
-        ]),
+        "deferred_tools_delta" | "agent_listing_delta" => {
+            lines(vec![list("addedLines"), list("removedNames"), list("removedTypes")])
+        }
         "mcp_instructions_delta" => lines(vec![list("addedBlocks"), list("removedNames")]),
         "file" => match attachment.str_at(&["content", "file", "content"]) {
             Some(content) => lines(vec![text("filename"), content]),

@@ -35,28 +35,17 @@ fn bodies(block: &BorrowedValue<'_>) -> impl Iterator<Item = Body> {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => Body::ToolCall {
             call: text("id").into(),
             tool: text("name").into(),
-            arguments: block
-                .get("input")
-                .map(BorrowedValue::to_json)
-                .unwrap_or_default()
-                .into(),
+            arguments: block.get("input").map(BorrowedValue::to_json).unwrap_or_default().into(),
         },
         _ if block.get("tool_use_id").is_some() => tool_result(block, &mut inside),
-        _ => Body::Opaque {
-            json: block.to_json().into(),
-            name: kind.into(),
-        },
+        _ => Body::Opaque { json: block.to_json().into(), name: kind.into() },
     };
     std::iter::once(body).chain(inside)
 }
 
 fn thinking(text: Cow<'_, str>, sealed: &str) -> Body {
     let sealed_bytes = u32::try_from(sealed.len()).unwrap_or(u32::MAX);
-    Body::Thinking {
-        text: text.into(),
-        sealed_bytes,
-        reported: None,
-    }
+    Body::Thinking { text: text.into(), sealed_bytes, reported: None }
 }
 
 /// Returns a tool result and adds its media to `inside`. Other content becomes text as JSON.
@@ -123,11 +112,7 @@ mod tests {
         let text = "a\n{\"type\":\"tool_reference\",\"tool_name\":\"X\"}";
         assert_eq!(
             bodies[0],
-            Body::Thinking {
-                text: "hm".into(),
-                sealed_bytes: 3,
-                reported: None
-            }
+            Body::Thinking { text: "hm".into(), sealed_bytes: 3, reported: None }
         );
         assert_eq!(
             bodies[1],
@@ -146,16 +131,10 @@ mod tests {
                 text: text.into()
             }
         );
-        assert_eq!(
-            bodies[3],
-            content::from_base64("image/png", "AAAA", Some("t1"))
-        );
+        assert_eq!(bodies[3], content::from_base64("image/png", "AAAA", Some("t1")));
         assert_eq!(
             bodies[4],
-            Body::Opaque {
-                name: "novelty".into(),
-                json: "{\"type\":\"novelty\",\"x\":1}".into()
-            }
+            Body::Opaque { name: "novelty".into(), json: "{\"type\":\"novelty\",\"x\":1}".into() }
         );
         assert_eq!(bodies[5], Body::Text("bare".into()));
     }

@@ -147,10 +147,7 @@ impl<'a> ConversationBuilder<'a> {
             }
             EntryKind::Rejection(error) => {
                 self.close_compaction();
-                self.builder.call(CallDraft {
-                    time: entry.time,
-                    ..CallDraft::default()
-                });
+                self.builder.call(CallDraft { time: entry.time, ..CallDraft::default() });
                 self.builder.fail_last_call(error);
                 false
             }
@@ -240,9 +237,7 @@ impl<'a> ConversationBuilder<'a> {
             let record = u32::try_from(record).unwrap_or(u32::MAX);
             draft.raw.push(self.entries[*at].span.clone());
             let parts = std::mem::take(&mut self.parts[*at]);
-            draft
-                .parts
-                .extend(parts.into_iter().map(|part| Part { record, ..part }));
+            draft.parts.extend(parts.into_iter().map(|part| Part { record, ..part }));
         }
         let idx = self.push(entry, draft);
         let entries = self.entries;
@@ -285,10 +280,7 @@ impl<'a> ConversationBuilder<'a> {
     }
 
     fn warn(&mut self, entry: &Entry, text: String) {
-        self.warnings.push(Warning {
-            line: Some(entry.line),
-            text,
-        });
+        self.warnings.push(Warning { line: Some(entry.line), text });
     }
 
     fn push(&mut self, entry: &'a Entry, draft: Draft) -> usize {
@@ -302,13 +294,8 @@ impl<'a> ConversationBuilder<'a> {
 
     /// Adds the current compaction to the session, once its context is complete.
     fn close_compaction(&mut self) {
-        let Some(Compaction {
-            boundary,
-            before,
-            after,
-            is_first: _,
-            written,
-        }) = self.compaction.take()
+        let Some(Compaction { boundary, before, after, is_first: _, written }) =
+            self.compaction.take()
         else {
             return;
         };
@@ -324,8 +311,7 @@ impl<'a> ConversationBuilder<'a> {
             let split = written.len().min(1);
             [&written[..split], &preserved, &written[split..]].concat()
         };
-        self.builder
-            .compaction(boundary.trigger.as_str(), before, after, kept);
+        self.builder.compaction(boundary.trigger.as_str(), before, after, kept);
     }
 
     /// Returns the messages that a compaction kept, in order.

@@ -77,27 +77,16 @@ const TYPES: &[&str] = &[
 ];
 
 /// Ids that the program requires to be unique.
-const RECORD_IDS: RecordIds = RecordIds {
-    list: "",
-    path: &["uuid"],
-    parts: None,
-};
+const RECORD_IDS: RecordIds = RecordIds { list: "", path: &["uuid"], parts: None };
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();
     let known = |r: &&Record| json::str_at(&r.value, &["type"]).is_some_and(|t| TYPES.contains(&t));
     let n_known = records.iter().filter(known).count();
     let has_message = records.iter().any(|r| {
-        matches!(
-            json::str_at(&r.value, &["type"]),
-            Some("user" | "assistant")
-        ) && r
-            .value
-            .get("message")
-            .is_some_and(serde_json::Value::is_object)
-            && ["uuid", "sessionId"]
-                .iter()
-                .all(|key| json::str_at(&r.value, &[key]).is_some())
+        matches!(json::str_at(&r.value, &["type"]), Some("user" | "assistant"))
+            && r.value.get("message").is_some_and(serde_json::Value::is_object)
+            && ["uuid", "sessionId"].iter().all(|key| json::str_at(&r.value, &[key]).is_some())
     });
     // Up to a quarter of the records may be damaged or of new types.
     (has_message && n_known * 4 >= records.len() * 3).then(|| {

@@ -49,22 +49,12 @@ pub(super) fn read(
     let texts = [
         abandoned(&entries, &main, branches.len()),
         left_out(n_left_out, "branch", "branches"),
-        left_out(
-            agents.len().saturating_sub(MAX_AGENTS),
-            "sub-agent",
-            "sub-agents",
-        ),
+        left_out(agents.len().saturating_sub(MAX_AGENTS), "sub-agent", "sub-agents"),
         microcompactions(&entries),
     ];
     let shrinking = odd_shrinking(&conversation.session);
-    let others = sub_agents(
-        input,
-        agents,
-        &conversation.session,
-        &log.report,
-        &mut log.warnings,
-        progress,
-    )?;
+    let others =
+        sub_agents(input, agents, &conversation.session, &log.report, &mut log.warnings, progress)?;
     let mut sessions = vec![conversation.session];
     sessions.extend(others);
     for branch in branches {
@@ -72,8 +62,7 @@ pub(super) fn read(
         sessions.push(renamed(branch, name));
     }
     let texts = texts.into_iter().flatten().chain(shrinking);
-    log.warnings
-        .extend(texts.map(|text| Warning { line: None, text }));
+    log.warnings.extend(texts.map(|text| Warning { line: None, text }));
     log.finish(input, sessions, EMPTY)
 }
 
@@ -114,10 +103,8 @@ fn branches(
     let (mut found, mut n_left_out) = (Vec::new(), 0);
     for course in courses {
         let is_on = |at: usize| course.places[at] == RecordPlace::Main;
-        let size: usize = (0..entries.len())
-            .filter(|at| is_on(*at))
-            .map(|at| entries[at].span.len())
-            .sum();
+        let size: usize =
+            (0..entries.len()).filter(|at| is_on(*at)).map(|at| entries[at].span.len()).sum();
         if size > left {
             n_left_out += 1;
             continue;
@@ -159,14 +146,7 @@ fn sub_agents(
     let agent_calls = AgentCalls::new(main, report);
     for agent in agents.into_iter().take(MAX_AGENTS) {
         let number = found.len() + 2;
-        found.extend(sub_agent(
-            input,
-            number,
-            agent,
-            &agent_calls,
-            warnings,
-            progress,
-        )?);
+        found.extend(sub_agent(input, number, agent, &agent_calls, warnings, progress)?);
     }
     Ok(found)
 }
@@ -180,12 +160,7 @@ fn sub_agent(
     warnings: &mut Vec<Warning>,
     progress: &Progress,
 ) -> Result<Option<Session>, Cancelled> {
-    let Agent {
-        id,
-        call,
-        inline,
-        embedded,
-    } = agent;
+    let Agent { id, call, inline, embedded } = agent;
     // Inline records are complete, and `progress` records repeat them.
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
@@ -236,10 +211,7 @@ fn abandoned(entries: &[Entry], places: &[RecordPlace], n_branches: usize) -> Op
 
 /// Returns a warning about tool results that the program cleared without recording which.
 fn microcompactions(entries: &[Entry]) -> Option<String> {
-    let n = entries
-        .iter()
-        .filter(|entry| matches!(entry.kind, EntryKind::Microcompaction))
-        .count();
+    let n = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Microcompaction)).count();
     (n > 0).then(|| format!("the program cleared old tool results {n} times without recording which; they count in full"))
 }
 
@@ -284,9 +256,8 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
         };
         written_by.insert(call, [of("version"), of("sessionId")]);
     }
-    let (restarted, unexplained): (Vec<usize>, Vec<usize>) = odd
-        .iter()
-        .partition(|call| written_by.get(*call) != written_by.get(&(*call - 1)));
+    let (restarted, unexplained): (Vec<usize>, Vec<usize>) =
+        odd.iter().partition(|call| written_by.get(*call) != written_by.get(&(*call - 1)));
     let listed = |calls: &[usize]| {
         let first = calls.iter().take(MAX_LISTED);
         let numbers: Vec<_> = first.map(|call| (call + 1).to_string()).collect();

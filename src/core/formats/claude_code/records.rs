@@ -40,11 +40,7 @@ const INJECTED: &[&str] = &[
 
 /// Returns the first text of a message that the user wrote.
 pub(super) fn user_text(parts: &[Part]) -> Option<&str> {
-    let is_harness = |text: &str| {
-        INJECTED
-            .iter()
-            .any(|words| text.trim_start().starts_with(words))
-    };
+    let is_harness = |text: &str| INJECTED.iter().any(|words| text.trim_start().starts_with(words));
     parts.iter().find_map(|part| match &part.body {
         Body::Text(text) if !is_harness(text) => Some(&**text),
         _ => None,
@@ -84,11 +80,7 @@ fn embedded(text: &[u8], record: &BorrowedValue<'_>, span: &Span, line: usize) -
     let place = json::member(text, &data, "message")?;
     let place = span.start + place.start..span.start + place.end;
     let message = record.at(&["data", "message"])?;
-    Some(Embedded {
-        agent,
-        call,
-        entry: parsed(message, place, line),
-    })
+    Some(Embedded { agent, call, entry: parsed(message, place, line) })
 }
 
 /// Returns a string of a record.
@@ -108,19 +100,11 @@ fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
         _ => ("".into(), other(kind, record)),
     };
     let node = node(kind, record);
-    let side = if node.as_ref().is_some_and(|n| n.is_sidechain) {
-        " (sub-agent)"
-    } else {
-        ""
-    };
+    let side = if node.as_ref().is_some_and(|n| n.is_sidechain) { " (sub-agent)" } else { "" };
     let slash = if sub.is_empty() { "" } else { "/" };
     let is_unread = matches!(kind, "user" | "assistant")
         && matches!(content, EntryKind::Other | EntryKind::Rejection(_));
-    let unread = if is_unread {
-        " (not for the model)"
-    } else {
-        ""
-    };
+    let unread = if is_unread { " (not for the model)" } else { "" };
     let label = match (kind, slash, unread, side) {
         ("user", "", "", "") => "user".into(),
         ("assistant", "", "", "") => "assistant".into(),
@@ -143,11 +127,7 @@ fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
 /// Returns a record's position in the tree, or `None` for kinds that are not part of it.
 fn node(kind: &str, record: &BorrowedValue<'_>) -> Option<Node> {
     let id = |key: &str| record.str_at(&[key]).map(|id| Id::from(&*id));
-    matches!(
-        kind,
-        "user" | "assistant" | "attachment" | "system" | "progress"
-    )
-    .then(|| Node {
+    matches!(kind, "user" | "assistant" | "attachment" | "system" | "progress").then(|| Node {
         uuid: id("uuid"),
         parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
         is_sidechain: record.is_true(&["isSidechain"]),
@@ -170,18 +150,8 @@ fn user(record: &BorrowedValue<'_>) -> EntryKind {
     // Text next to a tool result is the harness's (a rejection, an interruption).
     let is_injected = is_meta || (has_results || user_text(&parts).is_none()) && has_text(&parts);
     let is_of_call = is_meta && record.str_at(&["sourceToolUseID"]).is_some();
-    let origin = if is_of_call {
-        Origin::Call
-    } else {
-        Origin::Own
-    };
-    EntryKind::Message(Message {
-        parts,
-        is_injected,
-        is_summary,
-        origin,
-        effort: effort(record),
-    })
+    let origin = if is_of_call { Origin::Call } else { Origin::Own };
+    EntryKind::Message(Message { parts, is_injected, is_summary, origin, effort: effort(record) })
 }
 
 /// Returns the reasoning effort that a prompt requests.
@@ -190,12 +160,7 @@ fn effort(record: &BorrowedValue<'_>) -> Option<Box<str>> {
     if thinking.is_true(&["disabled"]) {
         return Some("none".into());
     }
-    let budget = || {
-        Some(format!(
-            "{} tokens",
-            thinking.number_at(&["maxThinkingTokens"])?
-        ))
-    };
+    let budget = || Some(format!("{} tokens", thinking.number_at(&["maxThinkingTokens"])?));
     let level = thinking.str_at(&["level"]).map(String::from);
     level.or_else(budget).map(Into::into)
 }
@@ -270,13 +235,8 @@ fn usage(record: &BorrowedValue<'_>) -> Option<Usage> {
     let count = |path: &[&str]| usage.number_at(path).and_then(counts::tokens_written);
     let cache_read = count(&["cache_read_input_tokens"]);
     let cache_write = count(&["cache_creation_input_tokens"]);
-    let input = [count(&["input_tokens"]), cache_read, cache_write]
-        .into_iter()
-        .flatten()
-        .sum();
-    let is_trusted = record
-        .str_at(&["version"])
-        .is_some_and(|v| version(&v) >= OUTPUT_TRUSTED);
+    let input = [count(&["input_tokens"]), cache_read, cache_write].into_iter().flatten().sum();
+    let is_trusted = record.str_at(&["version"]).is_some_and(|v| version(&v) >= OUTPUT_TRUSTED);
     // Some answers stop with a count of 0, which no answer has.
     let is_final = |tokens: &Tokens| stop_reason(record).is_some() && *tokens > Tokens::ZERO;
     let output = count(&["output_tokens"]).filter(|tokens| is_trusted || is_final(tokens));
@@ -321,12 +281,7 @@ fn boundary(value: &Value) -> Boundary {
         trigger: text(&["trigger"]).unwrap_or_default().into(),
         before: tokens(&["preTokens"]),
         after: tokens(&["postTokens"]),
-        preserved: uuids
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(Into::into)
-            .collect(),
+        preserved: uuids.into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect(),
         preserved_range: text(&["preservedSegment", "headUuid"])
             .zip(text(&["preservedSegment", "tailUuid"]))
             .map(|(first, last)| (first.into(), last.into())),

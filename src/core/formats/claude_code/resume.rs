@@ -40,10 +40,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     let id = new_session.random_id();
     let mut folders = lines.iter().filter_map(|line| line.cwd.as_deref());
     let cwd = new_session.project(folders.find(|folder| !folder.trim().is_empty()));
-    let patches: Vec<_> = lines
-        .iter()
-        .flat_map(|line| line.patches(bytes, &id))
-        .collect();
+    let patches: Vec<_> = lines.iter().flat_map(|line| line.patches(bytes, &id)).collect();
     Ok(Resumable {
         relative_path: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
         project: Some(cwd),
@@ -56,12 +53,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
 impl Line {
     fn read(record: Record) -> Self {
         let text = |key: &str| str_at(&record.value, &[key]).map(ToOwned::to_owned);
-        Self {
-            session: text("sessionId"),
-            uuid: text("uuid"),
-            cwd: text("cwd"),
-            span: record.span,
-        }
+        Self { session: text("sessionId"), uuid: text("uuid"), cwd: text("cwd"), span: record.span }
     }
 
     fn patches(&self, bytes: &[u8], id: &str) -> Vec<Patch> {

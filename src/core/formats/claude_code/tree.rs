@@ -49,11 +49,7 @@ pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| is_message(e) && is_in(e, false));
     let mut places = vec![RecordPlace::Other; entries.len()];
     let mut tree = Tree::of_most(entries.len());
-    for (at, entry) in entries
-        .iter()
-        .enumerate()
-        .filter(|(_, e)| is_in(e, is_sidechain))
-    {
+    for (at, entry) in entries.iter().enumerate().filter(|(_, e)| is_in(e, is_sidechain)) {
         if tree.add(at, entry, entries) {
             places[at] = RecordPlace::Main;
         } else {
@@ -76,16 +72,11 @@ pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     };
     let branches = branches.into_iter();
     let branches = branches.map(|(kept, user_text)| course(&kept, Some(user_text)));
-    std::iter::once(course(&main, None))
-        .chain(branches)
-        .collect()
+    std::iter::once(course(&main, None)).chain(branches).collect()
 }
 
 fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
-    entry
-        .node
-        .as_ref()
-        .is_some_and(|n| n.is_sidechain == is_sidechain)
+    entry.node.as_ref().is_some_and(|n| n.is_sidechain == is_sidechain)
 }
 
 /// Whether the record is a message rather than an attachment.
@@ -196,17 +187,12 @@ impl<'a> Tree<'a> {
     /// Returns the last record of the conversation: the last message, unless the file names a record on another branch
     /// later.
     fn leaf(&self, entries: &[Entry]) -> Option<usize> {
-        let last = (0..self.entries.len())
-            .rev()
-            .find(|node| is_message(&entries[self.entries[*node]]))?;
-        let named = entries
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(at, entry)| match &entry.kind {
-                EntryKind::Leaf(uuid) => Some((at, self.by_uuid.get(uuid).copied())),
-                _ => None,
-            });
+        let last =
+            (0..self.entries.len()).rev().find(|node| is_message(&entries[self.entries[*node]]))?;
+        let named = entries.iter().enumerate().rev().find_map(|(at, entry)| match &entry.kind {
+            EntryKind::Leaf(uuid) => Some((at, self.by_uuid.get(uuid).copied())),
+            _ => None,
+        });
         match named {
             Some((at, Some(leaf))) if at > self.entries[last] && !self.path(last)[leaf] => {
                 Some(leaf)
@@ -267,10 +253,7 @@ impl<'a> Tree<'a> {
             return path;
         }
         let course = Calls::new(
-            path.iter()
-                .zip(&self.entries)
-                .filter(|(on, _)| **on)
-                .map(|(_, at)| &entries[*at]),
+            path.iter().zip(&self.entries).filter(|(on, _)| **on).map(|(_, at)| &entries[*at]),
             entries,
         );
         let mut kept: Vec<Option<bool>> = path.iter().map(|on| on.then_some(true)).collect();
@@ -302,24 +285,14 @@ struct Calls<'a> {
 impl<'a> Calls<'a> {
     fn new(path: impl Iterator<Item = &'a Entry>, entries: &'a [Entry]) -> Self {
         let groups: HashSet<_> = path.filter_map(group).collect();
-        let lines = entries
-            .iter()
-            .filter(|entry| group(entry).is_some_and(|g| groups.contains(g)));
+        let lines = entries.iter().filter(|entry| group(entry).is_some_and(|g| groups.contains(g)));
         let calls = lines
             .filter_map(|entry| {
-                if let EntryKind::Answer(answer) = &entry.kind {
-                    Some(&answer.parts)
-                } else {
-                    None
-                }
+                if let EntryKind::Answer(answer) = &entry.kind { Some(&answer.parts) } else { None }
             })
             .flatten()
             .filter_map(|part| {
-                if let Body::ToolCall { call, .. } = &part.body {
-                    Some(&**call)
-                } else {
-                    None
-                }
+                if let Body::ToolCall { call, .. } = &part.body { Some(&**call) } else { None }
             })
             .collect();
         Self { groups, calls }
@@ -349,9 +322,5 @@ fn first_user_text(kind: &EntryKind) -> Option<String> {
 }
 
 fn group(entry: &Entry) -> Option<&str> {
-    if let EntryKind::Answer(answer) = &entry.kind {
-        answer.group.as_deref()
-    } else {
-        None
-    }
+    if let EntryKind::Answer(answer) = &entry.kind { answer.group.as_deref() } else { None }
 }

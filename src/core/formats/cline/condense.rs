@@ -24,12 +24,7 @@ pub(super) fn apply(session: &mut Session) {
         hidden.extend(&replacement.hidden);
         let at = replacement.message;
         // It was created after the latest message that it replaces.
-        let after = replacement
-            .hidden
-            .iter()
-            .max()
-            .map_or(at, |last| last + 1)
-            .max(at + 1);
+        let after = replacement.hidden.iter().max().map_or(at, |last| last + 1).max(at + 1);
         session.messages[at].in_history = false;
         heads.insert(at);
         if kept_left == 0 {
@@ -40,11 +35,7 @@ pub(super) fn apply(session: &mut Session) {
         let kept: Vec<usize> = kept.collect();
         kept_left = kept_left.saturating_sub(kept.len());
         let is_later = |call: &crate::session::Call| call.context_end >= after;
-        let call = session
-            .calls
-            .iter()
-            .position(is_later)
-            .unwrap_or(session.calls.len());
+        let call = session.calls.iter().position(is_later).unwrap_or(session.calls.len());
         session.compactions.push(RecordedCompaction {
             before_message: after,
             call,
@@ -60,23 +51,15 @@ pub(super) fn apply(session: &mut Session) {
 
 /// Returns the messages that hide others, in order.
 fn replacements(session: &Session) -> Vec<Replacement> {
-    let marks: Vec<Value> = session
-        .messages
-        .iter()
-        .map(|m| marks_of(session, m))
-        .collect();
+    let marks: Vec<Value> = session.messages.iter().map(|m| marks_of(session, m)).collect();
     let mut all = Vec::new();
     for (id, parent, is) in [
         ("condenseId", "condenseParent", "isSummary"),
         ("truncationId", "truncationParent", "isTruncationMarker"),
     ] {
-        let heads = marks
-            .iter()
-            .enumerate()
-            .filter(|(_, m)| json::is_true(m, &[is]));
-        let heads: Vec<(usize, &str)> = heads
-            .filter_map(|(at, m)| Some((at, json::str_at(m, &[id])?)))
-            .collect();
+        let heads = marks.iter().enumerate().filter(|(_, m)| json::is_true(m, &[is]));
+        let heads: Vec<(usize, &str)> =
+            heads.filter_map(|(at, m)| Some((at, json::str_at(m, &[id])?))).collect();
         let mut by_id: std::collections::HashMap<&str, HashSet<usize>> =
             std::collections::HashMap::new();
         if heads.is_empty() {

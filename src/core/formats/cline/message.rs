@@ -54,9 +54,7 @@ fn is_from_program(parts: &[Part]) -> bool {
             _ => None,
         })
     };
-    let has_result = parts
-        .iter()
-        .any(|p| matches!(p.body, Body::ToolResult { .. }));
+    let has_result = parts.iter().any(|p| matches!(p.body, Body::ToolResult { .. }));
     let is_from_user = |text: &str| USER_TAGS.iter().any(|tag| text.contains(tag));
     // Tool calls written as text have results written as text: `[read_file for 'x'] Result:`.
     let is_result = |text: &str| text.starts_with('[') && text.contains("] Result:");
@@ -71,9 +69,7 @@ fn is_from_program(parts: &[Part]) -> bool {
 pub(super) fn call(value: &Value) -> Option<CallDraft> {
     let of_sdk = value.get("metrics").and_then(counts::camel_case_usage);
     let usage = of_sdk.or_else(|| classic(value))?;
-    let model = ["id", "modelId"]
-        .iter()
-        .find_map(|key| json::str_at(value, &["modelInfo", key]));
+    let model = ["id", "modelId"].iter().find_map(|key| json::str_at(value, &["modelInfo", key]));
     Some(CallDraft {
         model: model.map(str::to_owned),
         usage: Some(usage),
@@ -86,9 +82,5 @@ pub(super) fn call(value: &Value) -> Option<CallDraft> {
 fn classic(value: &Value) -> Option<Usage> {
     let count = |key| counts::tokens_at(value, &["metrics", "tokens", key]);
     let input = count("prompt")? + count("cached").unwrap_or_default();
-    (input > Tokens::ZERO).then(|| Usage {
-        input,
-        output: count("completion"),
-        ..Usage::default()
-    })
+    (input > Tokens::ZERO).then(|| Usage { input, output: count("completion"), ..Usage::default() })
 }

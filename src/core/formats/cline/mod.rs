@@ -38,10 +38,7 @@ pub(super) const FORMAT: Format = Format {
 /// Notation of these messages for reading and writing.
 const DIALECT: Dialect = Dialect {
     name: "cline",
-    shape: Shape {
-        lists: &["messages", CLINE_HISTORY],
-        ..message_list::CHAT
-    },
+    shape: Shape { lists: &["messages", CLINE_HISTORY], ..message_list::CHAT },
     title: message_list::title,
     body,
     messages: |value, _| message::read(value).map(|draft| vec![draft]),
@@ -50,11 +47,7 @@ const DIALECT: Dialect = Dialect {
         edit: |editing| editing::edit(editing, &["content"]),
         result: None,
         written: |role, text| {
-            let role = if role == Role::Assistant {
-                role
-            } else {
-                Role::User
-            };
+            let role = if role == Role::Assistant { role } else { Role::User };
             json!({"role": role.name(), "content": [{"type": "text", "text": text}]})
         },
     }),
@@ -90,8 +83,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let is_message = |m: &Value| {
         matches!(json::str_at(m, &["role"]), Some("user" | "assistant"))
             && m.get("tool_calls").is_none()
-            && m.get("content")
-                .is_some_and(|c| c.is_array() || c.is_string())
+            && m.get("content").is_some_and(|c| c.is_array() || c.is_string())
     };
     if listed.is_empty() || !listed.iter().all(is_message) {
         return None;
@@ -161,10 +153,7 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
-    let parts = body
-        .get("system_prompt")
-        .map(content::parts)
-        .unwrap_or_default();
+    let parts = body.get("system_prompt").map(content::parts).unwrap_or_default();
     let system = (!parts.is_empty()).then(|| ("system_prompt", Draft::new(Role::System, parts)));
     system.into_iter().collect()
 }

@@ -33,10 +33,7 @@ fn call(message: &Value) -> Option<(Millis, Usage)> {
         ..Usage::default()
     };
     let usage = counts::checked_usage(Some(usage)).ok().flatten();
-    Some((
-        json::millis_at(message, &["ts"])?,
-        usage.filter(|u| u.input > Tokens::ZERO)?,
-    ))
+    Some((json::millis_at(message, &["ts"])?, usage.filter(|u| u.input > Tokens::ZERO)?))
 }
 
 /// Assigns to each call without a usage that of the last call started before its answer.

@@ -103,23 +103,14 @@ impl CodexReader {
     /// the newest user messages. (Codex truncates the message that exceeds the limit; here it is left out.)
     fn kept_messages(&self) -> Vec<usize> {
         let session = self.builder.session();
-        let in_history = || {
-            session
-                .messages
-                .iter()
-                .enumerate()
-                .filter(|(_, m)| m.in_history && !m.is_summary)
-        };
+        let in_history =
+            || session.messages.iter().enumerate().filter(|(_, m)| m.in_history && !m.is_summary);
         let mut left = MAX_KEPT_BYTES;
         let mut user_messages: Vec<usize> = in_history()
             .rev()
             .filter(|(_, m)| m.role == Role::User && !m.is_injected)
             .map_while(|(idx, m)| {
-                let bytes = session
-                    .parts_of(m)
-                    .iter()
-                    .map(|p| p.body.text().len())
-                    .sum();
+                let bytes = session.parts_of(m).iter().map(|p| p.body.text().len()).sum();
                 left = left.checked_sub(bytes)?;
                 Some(idx)
             })
@@ -134,12 +125,7 @@ impl CodexReader {
 
     /// Adds the current compaction to the session, once its context is complete.
     pub(super) fn close_compaction(&mut self) {
-        if let Some(Compaction {
-            trigger,
-            before,
-            kept,
-        }) = self.compaction.take()
-        {
+        if let Some(Compaction { trigger, before, kept }) = self.compaction.take() {
             self.builder.compaction(trigger, before, None, kept);
         }
     }

@@ -58,12 +58,8 @@ const SUMMARY_STARTS: [&str; 2] = [
     "You were originally given instructions from a user over one or more turns",
 ];
 /// Prefixes of notifications, which do not belong to the start of a context.
-const NOTIFICATION_STARTS: [&str; 4] = [
-    "<subagent_notification",
-    "<turn_aborted",
-    "<user_action",
-    "<user_shell_command",
-];
+const NOTIFICATION_STARTS: [&str; 4] =
+    ["<subagent_notification", "<turn_aborted", "<user_action", "<user_shell_command"];
 /// Id prefix of the outcome of review mode, which runs in a separate context and is recorded like a model answer.
 const REVIEW_ID: &str = "review_rollout_";
 
@@ -73,16 +69,10 @@ impl Item {
         let kind = str_at(value, &["type"]).unwrap_or("message");
         let (role, sort, parts) = match kind {
             "message" => return Self::message(value),
-            "reasoning" => (
-                Role::Assistant,
-                Sort::Answer,
-                vec![part(0, reasoning(value))],
-            ),
-            "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => (
-                Role::Assistant,
-                Sort::Answer,
-                vec![part(0, tools::call(kind, value))],
-            ),
+            "reasoning" => (Role::Assistant, Sort::Answer, vec![part(0, reasoning(value))]),
+            "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+                (Role::Assistant, Sort::Answer, vec![part(0, tools::call(kind, value))])
+            }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 (Role::Tool, Sort::Input, tools::result(value))
             }
@@ -90,37 +80,22 @@ impl Item {
                 (Role::Assistant, Sort::Answer, tools::generated_image(value))
             }
             "agent_message" => (Role::User, Sort::Input, content(value)),
-            "compaction" | "compaction_summary" | "context_compaction" => (
-                Role::Assistant,
-                Sort::Summary,
-                vec![part(0, encrypted(value))],
-            ),
+            "compaction" | "compaction_summary" | "context_compaction" => {
+                (Role::Assistant, Sort::Summary, vec![part(0, encrypted(value))])
+            }
             "ghost_snapshot" | "compaction_trigger" => (Role::System, Sort::NotContext, Vec::new()),
             // The provider keeps its results. As a call without a result it would look incomplete.
-            "web_search_call" => (
-                Role::Assistant,
-                Sort::Answer,
-                vec![part(0, opaque(kind, value))],
-            ),
+            "web_search_call" => {
+                (Role::Assistant, Sort::Answer, vec![part(0, opaque(kind, value))])
+            }
             _ => return Self::unknown(kind, value),
         };
-        Self {
-            id: id(value),
-            role,
-            parts,
-            sort,
-            looks_injected: role == Role::User,
-            unknown: None,
-        }
+        Self { id: id(value), role, parts, sort, looks_injected: role == Role::User, unknown: None }
     }
 
     /// Returns the text of all its parts.
     pub(super) fn text(&self) -> String {
-        self.parts
-            .iter()
-            .map(|p| p.body.text())
-            .collect::<Vec<_>>()
-            .join("\n")
+        self.parts.iter().map(|p| p.body.text()).collect::<Vec<_>>().join("\n")
     }
 
     fn message(value: &Value) -> Self {
@@ -140,14 +115,7 @@ impl Item {
             _ => (Role::User, Sort::Setup),
         };
         let looks_injected = role == Role::User && looks_injected(first);
-        Self {
-            id: id(value),
-            role,
-            parts,
-            sort,
-            looks_injected,
-            unknown: None,
-        }
+        Self { id: id(value), role, parts, sort, looks_injected, unknown: None }
     }
 
     /// Reads an item of an unknown type, whose name implies its role.
@@ -158,14 +126,7 @@ impl Item {
             (Role::User, Sort::Input)
         };
         let parts = vec![part(0, opaque(kind, value))];
-        Self {
-            id: id(value),
-            role,
-            parts,
-            sort,
-            looks_injected: true,
-            unknown: Some(kind.into()),
-        }
+        Self { id: id(value), role, parts, sort, looks_injected: true, unknown: Some(kind.into()) }
     }
 }
 
@@ -182,10 +143,7 @@ fn id(value: &Value) -> Option<Box<str>> {
 }
 
 fn opaque(name: &str, value: &Value) -> Body {
-    Body::Opaque {
-        name: name.into(),
-        json: value.to_string().into(),
-    }
+    Body::Opaque { name: name.into(), json: value.to_string().into() }
 }
 
 /// Returns the parts of a message's content.
@@ -203,11 +161,8 @@ fn content(value: &Value) -> Vec<Part> {
 
 /// Returns the body of a content block. `within` is the call whose result contains it.
 pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
-    let url = |key| {
-        str_at(block, &[key])
-            .or_else(|| str_at(block, &[key, "url"]))
-            .unwrap_or_default()
-    };
+    let url =
+        |key| str_at(block, &[key]).or_else(|| str_at(block, &[key, "url"])).unwrap_or_default();
     match str_at(block, &["type"]).unwrap_or("text") {
         "input_image" => content::from_url("image/*", url("image_url"), within),
         "input_audio" => content::from_url("audio/*", url("audio_url"), within),
@@ -222,26 +177,14 @@ pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
 
 fn reasoning(value: &Value) -> Body {
     let texts = ["summary", "content"].map(|key| value.get(key).map(text_of).unwrap_or_default());
-    let text = texts
-        .iter()
-        .filter(|t| !t.is_empty())
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join("\n");
-    Body::Thinking {
-        text: text.into(),
-        sealed_bytes: sealed_bytes(value),
-        reported: None,
-    }
+    let text =
+        texts.iter().filter(|t| !t.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n");
+    Body::Thinking { text: text.into(), sealed_bytes: sealed_bytes(value), reported: None }
 }
 
 /// Returns encrypted content, whose token count the file does not record.
 fn encrypted(value: &Value) -> Body {
-    Body::Thinking {
-        text: "".into(),
-        sealed_bytes: sealed_bytes(value),
-        reported: None,
-    }
+    Body::Thinking { text: "".into(), sealed_bytes: sealed_bytes(value), reported: None }
 }
 
 fn sealed_bytes(value: &Value) -> u32 {

@@ -159,9 +159,9 @@ fn event(inner: &str, payload: &Value) -> LineContent {
     match inner {
         "token_count" => Count::read(payload).map_or(LineContent::Mirror, LineContent::Count),
         "task_started" | "turn_started" => turn(payload, true),
-        "task_complete" | "turn_complete" | "turn_aborted" => LineContent::TurnEnds {
-            is_aborted: inner == "turn_aborted",
-        },
+        "task_complete" | "turn_complete" | "turn_aborted" => {
+            LineContent::TurnEnds { is_aborted: inner == "turn_aborted" }
+        }
         "user_message" => LineContent::UserMessage(text("message")),
         "thread_name_updated" => LineContent::Name(text("thread_name")),
         "thread_rolled_back" => LineContent::Rewind(u64_at(payload, &["num_turns"]).unwrap_or(0)),
@@ -182,10 +182,7 @@ fn turn(payload: &Value, starts: bool) -> LineContent {
 fn meta(payload: &Value) -> Meta {
     let base = str_at(payload, &["base_instructions", "text"])
         .or_else(|| str_at(payload, &["base_instructions"]));
-    let mut bodies: Vec<_> = base
-        .map(|text| Body::Text(text.into()))
-        .into_iter()
-        .collect();
+    let mut bodies: Vec<_> = base.map(|text| Body::Text(text.into())).into_iter().collect();
     match payload.get("dynamic_tools") {
         Some(Value::Array(tools)) => tools.iter().for_each(|tool| define(tool, &mut bodies)),
         Some(tool @ Value::Object(_)) => define(tool, &mut bodies),
@@ -211,9 +208,6 @@ fn define(tool: &Value, bodies: &mut Vec<Body>) {
         }
     } else if !is_true(tool, &["deferLoading"]) && !is_true(tool, &["defer_loading"]) {
         let name = str_at(tool, &["name"]).unwrap_or_default();
-        bodies.push(Body::ToolDefinition {
-            tool: name.into(),
-            json: tool.to_string().into(),
-        });
+        bodies.push(Body::ToolDefinition { tool: name.into(), json: tool.to_string().into() });
     }
 }

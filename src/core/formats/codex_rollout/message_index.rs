@@ -57,9 +57,7 @@ impl MessageIndex {
                 continue;
             };
             let before = same.partition_point(|message| *message < next);
-            let latest = same[..before]
-                .last()
-                .filter(|message| !taken.contains(message));
+            let latest = same[..before].last().filter(|message| !taken.contains(message));
             let message = latest.or(same.last()).copied();
             *found = message.filter(|message| !taken.contains(message) && is(*message, item));
             taken.extend(*found);

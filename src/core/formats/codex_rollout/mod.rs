@@ -73,13 +73,8 @@ const MIN_PERCENT: usize = 80;
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();
-    let kind = |value: &Value| {
-        value
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let kind =
+        |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let wrapped = |v: &Value| {
         v.get("payload").is_some_and(Value::is_object) && lines::TYPES.contains(&kind(v).as_str())
     };

@@ -32,9 +32,7 @@ pub(super) fn user_items(lines: &[Line]) -> Vec<bool> {
     }
     if !has_copies {
         for (is_user_item, line) in is_user_item.iter_mut().zip(lines) {
-            *is_user_item = line
-                .item()
-                .is_some_and(|i| i.role == Role::User && !i.looks_injected);
+            *is_user_item = line.item().is_some_and(|i| i.role == Role::User && !i.looks_injected);
         }
     }
     is_user_item

@@ -120,12 +120,7 @@ impl CodexReader {
     /// Reads a line without context content.
     fn other_line(&mut self, line: &Line, content: &LineContent) {
         match content {
-            LineContent::Turn {
-                model,
-                window,
-                effort,
-                ..
-            } => {
+            LineContent::Turn { model, window, effort, .. } => {
                 self.model = model.clone().or(self.model.take());
                 if let Some(effort) = effort {
                     self.builder.effort(effort);
@@ -150,10 +145,7 @@ impl CodexReader {
             }
             LineContent::Unknown => self.warn_once(
                 line,
-                format!(
-                    "unknown record type `{}`: not counted",
-                    shortened(&line.kind)
-                ),
+                format!("unknown record type `{}`: not counted", shortened(&line.kind)),
             ),
             _ => {}
         }
@@ -180,10 +172,7 @@ impl CodexReader {
         if let Some(unknown) = &item.unknown {
             self.warn_once(
                 line,
-                format!(
-                    "unknown item type `{}`: counted as context",
-                    shortened(unknown)
-                ),
+                format!("unknown item type `{}`: counted as context", shortened(unknown)),
             );
         }
         if item.sort == Sort::NotContext {
@@ -192,9 +181,7 @@ impl CodexReader {
         let is_answer = item.sort == Sort::Answer;
         if item.sort == Sort::Setup && !is_user_item && self.compaction.is_some() {
             let message = self.add(line, item, is_user_item, false);
-            self.compaction
-                .iter_mut()
-                .for_each(|c| c.kept.push(message));
+            self.compaction.iter_mut().for_each(|c| c.kept.push(message));
             return true;
         }
         self.close_compaction();
@@ -205,10 +192,7 @@ impl CodexReader {
                 time: line.time,
                 ..CallDraft::default()
             });
-            self.open_call = Some(OpenCall {
-                index,
-                messages: Vec::new(),
-            });
+            self.open_call = Some(OpenCall { index, messages: Vec::new() });
         }
         self.is_answering = is_answer;
         if is_user_item && self.user_text.is_none() {
@@ -258,10 +242,7 @@ impl CodexReader {
     }
 
     pub(super) fn warn(&mut self, line: &Line, text: String) {
-        self.log.warnings.push(Warning {
-            line: Some(line.number),
-            text,
-        });
+        self.log.warnings.push(Warning { line: Some(line.number), text });
     }
 
     pub(super) fn warn_once(&mut self, line: &Line, text: String) {
@@ -285,8 +266,6 @@ impl CodexReader {
 
 /// Returns the first line of a request as a title.
 fn title(text: &str) -> String {
-    let text = text
-        .split_once(REQUEST_HEADING)
-        .map_or(text, |(_, request)| request);
+    let text = text.split_once(REQUEST_HEADING).map_or(text, |(_, request)| request);
     title::of(text).unwrap_or_default()
 }

@@ -29,10 +29,7 @@ impl Record {
             && let Ok(Value::String(text)) = crate::formats::json::parse_lenient(&bytes[summary])
         {
             return Self::Generated(
-                message_item(Role::User, &text)
-                    .to_string()
-                    .into_bytes()
-                    .into(),
+                message_item(Role::User, &text).to_string().into_bytes().into(),
             );
         }
         Self::InFile(payload.clone())

@@ -26,9 +26,7 @@ impl CodexReader {
                     self.warn(line, why);
                     None
                 });
-                self.size = usage
-                    .map(|u| u.input + u.output.unwrap_or_default())
-                    .or(self.size);
+                self.size = usage.map(|u| u.input + u.output.unwrap_or_default()).or(self.size);
                 self.is_answering = false;
                 match usage {
                     Some(usage) if !self.is_copied => self.set_usage(line, usage),
@@ -64,24 +62,16 @@ impl CodexReader {
         let call = self.open_call.take().unwrap_or_else(|| {
             let text = "usage of a model call whose answer is not in the file";
             self.warn(line, text.to_owned());
-            let draft = CallDraft {
-                model: self.model.clone(),
-                time: line.time,
-                ..CallDraft::default()
-            };
-            OpenCall {
-                index: self.builder.call(draft),
-                messages: Vec::new(),
-            }
+            let draft =
+                CallDraft { model: self.model.clone(), time: line.time, ..CallDraft::default() };
+            OpenCall { index: self.builder.call(draft), messages: Vec::new() }
         });
         if let Some(recorded) = self.builder.call_mut(call.index) {
             recorded.usage = Some(usage);
             recorded.window = self.window;
         }
         // The call's total reasoning tokens are assigned to the first part.
-        let mut tokens = usage
-            .reasoning
-            .map(|t| u32::try_from(t.0).unwrap_or(u32::MAX));
+        let mut tokens = usage.reasoning.map(|t| u32::try_from(t.0).unwrap_or(u32::MAX));
         for message in call.messages {
             for part in self.builder.parts_mut(message) {
                 if let Body::Thinking { reported, .. } = &mut part.body {

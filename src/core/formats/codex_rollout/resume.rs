@@ -12,12 +12,8 @@ use crate::session::Span;
 
 /// Session store of Codex.
 /// <https://github.com/openai/codex/blob/main/codex-rs/rollout/src/recorder.rs>
-pub(super) const RESUME: Resume = Resume {
-    program: "Codex",
-    variable: "CODEX_HOME",
-    folder: ".codex",
-    to_new_session,
-};
+pub(super) const RESUME: Resume =
+    Resume { program: "Codex", variable: "CODEX_HOME", folder: ".codex", to_new_session };
 
 /// A line of the rollout.
 struct Line {
@@ -39,9 +35,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     let bytes = &bytes[text_start(bytes)..];
     let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
     let lines = lines.unwrap_or_default();
-    let Some((first, head)) = lines
-        .iter()
-        .find_map(|line| Some((&line.span, line.head.as_ref()?)))
+    let Some((first, head)) = lines.iter().find_map(|line| Some((&line.span, line.head.as_ref()?)))
     else {
         let reason = "no line records the id of the session".to_owned();
         return Err(CannotExport { reason });
@@ -74,14 +68,9 @@ impl Line {
     fn read(record: Record) -> Self {
         let text = |path: &[&str]| str_at(&record.value, path).map(ToOwned::to_owned);
         let kind = str_at(&record.value, &["type"]);
-        let head = (kind == Some("session_meta"))
-            .then(|| text(&["payload", "id"]))
-            .flatten();
+        let head = (kind == Some("session_meta")).then(|| text(&["payload", "id"])).flatten();
         Self {
-            head: head.map(|id| Head {
-                id,
-                cwd: text(&["payload", "cwd"]),
-            }),
+            head: head.map(|id| Head { id, cwd: text(&["payload", "cwd"]) }),
             is_context: matches!(kind, Some("response_item" | "compacted")),
             span: record.span,
         }
@@ -97,12 +86,7 @@ fn head_patches(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> 
         let is_own = || bytes[span.clone()] == *json_string(old);
         let text = match key.as_str() {
             "id" if is_fork => json_string(new),
-            "id" => [
-                &json_string(new)[..],
-                b",\"forked_from_id\":",
-                &json_string(old),
-            ]
-            .concat(),
+            "id" => [&json_string(new)[..], b",\"forked_from_id\":", &json_string(old)].concat(),
             "session_id" if is_own() => json_string(new),
             "forked_from_id" => json_string(old),
             "timestamp" => json_string(time),

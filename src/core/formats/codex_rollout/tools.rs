@@ -23,9 +23,7 @@ const FAILURE_STARTS: [&str; 4] = [
 /// Returns a call.
 pub(super) fn call(kind: &str, value: &Value) -> Body {
     let name = str_at(value, &["name"]).unwrap_or(kind.trim_end_matches("_call"));
-    let arguments = ["arguments", "input", "action"]
-        .iter()
-        .find_map(|key| value.get(*key));
+    let arguments = ["arguments", "input", "action"].iter().find_map(|key| value.get(*key));
     Body::ToolCall {
         call: call_id(value).into(),
         tool: name.into(),
@@ -34,9 +32,7 @@ pub(super) fn call(kind: &str, value: &Value) -> Body {
 }
 
 fn call_id(value: &Value) -> &str {
-    str_at(value, &["call_id"])
-        .or_else(|| str_at(value, &["id"]))
-        .unwrap_or_default()
+    str_at(value, &["call_id"]).or_else(|| str_at(value, &["id"])).unwrap_or_default()
 }
 
 fn text_or_json(value: &Value) -> Box<str> {
@@ -50,18 +46,12 @@ fn text_or_json(value: &Value) -> Box<str> {
 /// Returns the parts of a tool's result: a text, blocks, or an object that contains either.
 pub(super) fn result(value: &Value) -> Vec<Part> {
     let call = call_id(value);
-    let output = value
-        .get("output")
-        .or_else(|| value.get("tools"))
-        .unwrap_or(&Value::Null);
+    let output = value.get("output").or_else(|| value.get("tools")).unwrap_or(&Value::Null);
     let inner = output.get("content").unwrap_or(output);
     let mut media = Vec::new();
     let text: Box<str> = match inner {
         Value::Array(blocks) if value.get("output").is_some() => {
-            let others = blocks
-                .iter()
-                .enumerate()
-                .filter(|(_, block)| block.get("text").is_none());
+            let others = blocks.iter().enumerate().filter(|(_, block)| block.get("text").is_none());
             media.extend(others.map(|(idx, block)| part(idx, block_body(block, Some(call)))));
             text_of(inner).into()
         }
@@ -73,12 +63,7 @@ pub(super) fn result(value: &Value) -> Vec<Part> {
     };
     let text = str_at(value, &[NOTE]).map_or(text, Into::into);
     let failed = output.get("success").and_then(Value::as_bool) == Some(false) || is_failure(&text);
-    let body = Body::ToolResult {
-        call: call.into(),
-        tool: "".into(),
-        is_error: failed,
-        text,
-    };
+    let body = Body::ToolResult { call: call.into(), tool: "".into(), is_error: failed, text };
     let mut parts = vec![part(0, body)];
     parts.append(&mut media);
     parts
@@ -100,9 +85,7 @@ fn is_failure(text: &str) -> bool {
         return true;
     }
     let head = text.split_once(OUTPUT_LINE).map_or("", |(head, _)| head);
-    ["exited with code ", "Exit code: "]
-        .iter()
-        .any(|b| code(head, b).is_some_and(|n| n != 0))
+    ["exited with code ", "Exit code: "].iter().any(|b| code(head, b).is_some_and(|n| n != 0))
 }
 
 /// Returns the parts of an image that the provider generated. It is recorded with its call.

@@ -82,11 +82,7 @@ impl Meter {
         let total = count.last[TOTAL].unwrap_or_default();
         if input == Tokens::ZERO {
             let is_new = total > Tokens::ZERO && self.estimate.replace(total) != Some(total);
-            return if is_new {
-                Reading::Estimate(total)
-            } else {
-                Reading::Repeat
-            };
+            return if is_new { Reading::Estimate(total) } else { Reading::Repeat };
         }
         let before = self.latest.replace(*count);
         let is_repeat = before.is_some_and(|before| {
@@ -94,11 +90,7 @@ impl Meter {
             before.totals == count.totals
                 && (count.totals.iter().any(Option::is_some) || before.last == count.last)
         });
-        if is_repeat {
-            Reading::Repeat
-        } else {
-            Reading::Call(count.usage(input))
-        }
+        if is_repeat { Reading::Repeat } else { Reading::Call(count.usage(input)) }
     }
 }
 

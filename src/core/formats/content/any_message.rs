@@ -13,11 +13,8 @@ pub(in crate::formats) fn read(value: &Value, span: &Span) -> Option<Draft> {
     let content =
         content::first(inner, &["content", "contents", "parts", "text"]).unwrap_or(&Value::Null);
     let content = unpacked(content);
-    let mut parts = if role == Role::Tool {
-        tool_result(inner, &content)
-    } else {
-        content::parts(&content)
-    };
+    let mut parts =
+        if role == Role::Tool { tool_result(inner, &content) } else { content::parts(&content) };
     if role == Role::Assistant {
         parts.splice(0..0, thought(inner));
         parts.extend(calls(inner, &parts));
@@ -42,10 +39,8 @@ fn inner(value: &Value) -> &Value {
 
 fn role(value: &Value, inner: &Value) -> Option<Role> {
     let of = |value: &Value| {
-        let class = value
-            .get("id")
-            .and_then(Value::as_array)
-            .and_then(|path| path.last()?.as_str());
+        let class =
+            value.get("id").and_then(Value::as_array).and_then(|path| path.last()?.as_str());
         let name = class
             .or_else(|| json::str_at(value, &["role"]))
             .or_else(|| json::str_at(value, &["type"]))?;
@@ -57,20 +52,13 @@ fn role(value: &Value, inner: &Value) -> Option<Role> {
 /// Returns the role for a role name, a message type, or a class name.
 fn named(name: &str) -> Option<Role> {
     let name = name.strip_suffix("Chunk").unwrap_or(name);
-    Some(
-        match name
-            .strip_suffix("Message")
-            .unwrap_or(name)
-            .to_ascii_lowercase()
-            .as_str()
-        {
-            "system" | "developer" => Role::System,
-            "user" | "human" => Role::User,
-            "assistant" | "ai" | "model" => Role::Assistant,
-            "tool" | "function" => Role::Tool,
-            _ => return None,
-        },
-    )
+    Some(match name.strip_suffix("Message").unwrap_or(name).to_ascii_lowercase().as_str() {
+        "system" | "developer" => Role::System,
+        "user" | "human" => Role::User,
+        "assistant" | "ai" | "model" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
+        _ => return None,
+    })
 }
 
 /// Parses content blocks that traces store as JSON text.
@@ -79,19 +67,14 @@ fn unpacked(content: &Value) -> Value {
     let blocks = blocks.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let is_blocks = |v: &Value| {
         let blocks = v.as_array().into_iter().flatten();
-        blocks
-            .into_iter()
-            .all(|b| b.get("type").is_some_and(Value::is_string))
+        blocks.into_iter().all(|b| b.get("type").is_some_and(Value::is_string))
     };
     blocks.filter(is_blocks).unwrap_or_else(|| content.clone())
 }
 
 fn tool_result(message: &Value, content: &Value) -> Vec<Part> {
     let blocks = content::parts(content);
-    if blocks
-        .iter()
-        .any(|p| matches!(p.body, Body::ToolResult { .. }))
-    {
+    if blocks.iter().any(|p| matches!(p.body, Body::ToolResult { .. })) {
         return blocks;
     }
     let call =
@@ -109,10 +92,7 @@ fn thought(message: &Value) -> Option<Part> {
 
 /// Returns the calls that are not among the content blocks.
 fn calls(message: &Value, parts: &[Part]) -> Vec<Part> {
-    if parts
-        .iter()
-        .any(|p| matches!(p.body, Body::ToolCall { .. }))
-    {
+    if parts.iter().any(|p| matches!(p.body, Body::ToolCall { .. })) {
         return Vec::new();
     }
     let listed = ["tool_calls", "toolCalls"]
@@ -122,10 +102,7 @@ fn calls(message: &Value, parts: &[Part]) -> Vec<Part> {
         listed.or_else(|| json::at(message, &["additional_kwargs", "tool_calls"])?.as_array());
     let call = |(idx, call): (usize, &Value)| {
         let call = call.get("tool_call").unwrap_or(call);
-        let function = call
-            .get("function")
-            .filter(|f| f.is_object())
-            .unwrap_or(call);
+        let function = call.get("function").filter(|f| f.is_object()).unwrap_or(call);
         let name = content::first(function, &["name", "toolName"]).and_then(Value::as_str);
         let id = content::first(call, &["id", "toolCallId", "call_id"]).and_then(Value::as_str);
         let arguments = content::first(function, &["arguments", "args", "input"]);

@@ -53,11 +53,8 @@ impl CallMatcher {
         if let Some(open) = &open {
             self.unnamed.remove(open);
         }
-        let id = if is_new {
-            open.or_else(|| id.map(Into::into))
-        } else {
-            id.map(Into::into).or(open)
-        };
+        let id =
+            if is_new { open.or_else(|| id.map(Into::into)) } else { id.map(Into::into).or(open) };
         let id = id.unwrap_or_default();
         let tool = self.tools.get(&id).cloned().unwrap_or_default();
         AnsweredCall { id, tool }
@@ -80,10 +77,9 @@ impl CallMatcher {
                     }
                     latest_result.clone_from(call);
                 }
-                Body::Media {
-                    within: Some(within),
-                    ..
-                } if within.is_empty() => within.clone_from(&latest_result),
+                Body::Media { within: Some(within), .. } if within.is_empty() => {
+                    within.clone_from(&latest_result)
+                }
                 _ => {}
             }
         }

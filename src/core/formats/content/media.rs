@@ -47,11 +47,7 @@ fn of_provider(block: &Value) -> Option<Media> {
         "input_file" => (MediaKind::Document, of_file(block)),
         _ => return None,
     };
-    Some(Media {
-        kind,
-        source: source?,
-        detail: detail_of(block),
-    })
+    Some(Media { kind, source: source?, detail: detail_of(block) })
 }
 
 /// Returns all media inside a value, in order.
@@ -81,9 +77,8 @@ pub(in crate::formats) fn found<'a>(
 ) -> Option<Media> {
     let before: Vec<&Body> = before.filter(|b| matches!(b, Body::Media { .. })).collect();
     let all = all_in(value);
-    let alike: Vec<usize> = (0..all.len())
-        .filter(|idx| are_alike(&all[*idx].body(None), part))
-        .collect();
+    let alike: Vec<usize> =
+        (0..all.len()).filter(|idx| are_alike(&all[*idx].body(None), part)).collect();
     let nth = before.iter().filter(|b| are_alike(b, part)).count();
     let idx = alike.get(nth).copied().unwrap_or(before.len());
     all.into_iter().nth(idx)
@@ -110,13 +105,9 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
 /// Returns whether two media parts are equal except for the result that contains them.
 fn are_alike(a: &Body, b: &Body) -> bool {
     let key = |body: &Body| match body {
-        Body::Media {
-            media,
-            mime,
-            bytes,
-            pixels,
-            ..
-        } => Some((*media, mime.clone(), *bytes, *pixels)),
+        Body::Media { media, mime, bytes, pixels, .. } => {
+            Some((*media, mime.clone(), *bytes, *pixels))
+        }
         _ => None,
     };
     key(a) == key(b)
@@ -165,16 +156,11 @@ impl MediaSource {
     }
 
     fn from_url(url: &str) -> Self {
-        let parsed = url
-            .strip_prefix("data:")
-            .and_then(|rest| rest.split_once(','));
+        let parsed = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
         match parsed {
             Some((head, data)) if head.ends_with(";base64") => {
                 let mime = head.split(';').next().unwrap_or_default();
-                Self::Base64 {
-                    mime: mime.to_owned(),
-                    data: data.to_owned(),
-                }
+                Self::Base64 { mime: mime.to_owned(), data: data.to_owned() }
             }
             _ => Self::Url(url.to_owned()),
         }
@@ -186,14 +172,9 @@ fn of_program(block: &Value) -> Option<Media> {
     let inner = ["inlineData", "inline_data", "fileData", "file_data"]
         .iter()
         .find_map(|key| block.get(key).filter(|v| v.is_object()));
-    let kind = block
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let is_media = [
-        "image", "audio", "video", "file", "document", "media", "blob", "uri",
-    ]
-    .contains(&kind);
+    let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+    let is_media =
+        ["image", "audio", "video", "file", "document", "media", "blob", "uri"].contains(&kind);
     if inner.is_none() && !is_media {
         return None;
     }
@@ -205,29 +186,21 @@ fn of_program(block: &Value) -> Option<Media> {
     };
     let payload = if kind == "blob" { "content" } else { "data" };
     let source = match first(&[payload, "base64"]) {
-        Some(data) if !data.contains(':') => MediaSource::Base64 {
-            mime: mime.clone().unwrap_or_default(),
-            data,
-        },
+        Some(data) if !data.contains(':') => {
+            MediaSource::Base64 { mime: mime.clone().unwrap_or_default(), data }
+        }
         Some(url) => MediaSource::from_url(&url),
         None => url()?,
     };
-    let own = if let MediaSource::Base64 { mime, .. } = &source {
-        Some(mime.clone())
-    } else {
-        None
-    };
+    let own =
+        if let MediaSource::Base64 { mime, .. } = &source { Some(mime.clone()) } else { None };
     let kind = match own.filter(|m| !m.is_empty()).or(mime) {
         Some(mime) => payload::kind_of(&mime),
         None if kind == "image" => MediaKind::Image,
         None if kind == "audio" => MediaKind::Audio,
         None => MediaKind::Document,
     };
-    Some(Media {
-        kind,
-        source,
-        detail: ImageDetail::Auto,
-    })
+    Some(Media { kind, source, detail: ImageDetail::Auto })
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {
@@ -238,10 +211,7 @@ fn of_source(source: &Value) -> Option<MediaSource> {
     match source.get("type")?.as_str()? {
         "base64" => {
             let mime = string(source, "media_type").unwrap_or_default();
-            Some(MediaSource::Base64 {
-                mime,
-                data: string(source, "data")?,
-            })
+            Some(MediaSource::Base64 { mime, data: string(source, "data")? })
         }
         "url" => Some(MediaSource::from_url(&string(source, "url")?)),
         "file" => Some(MediaSource::File(string(source, "file_id")?)),
@@ -250,11 +220,8 @@ fn of_source(source: &Value) -> Option<MediaSource> {
 }
 
 fn of_image_url(block: &Value) -> Option<MediaSource> {
-    let url = block
-        .get("image_url")
-        .and_then(|i| i.as_str().or_else(|| i.get("url")?.as_str()));
-    url.map(MediaSource::from_url)
-        .or_else(|| string(block, "file_id").map(MediaSource::File))
+    let url = block.get("image_url").and_then(|i| i.as_str().or_else(|| i.get("url")?.as_str()));
+    url.map(MediaSource::from_url).or_else(|| string(block, "file_id").map(MediaSource::File))
 }
 
 /// Returns the requested detail of an image, which the Chat and the Responses API of `OpenAI` name in different places.
@@ -265,13 +232,8 @@ fn detail_of(block: &Value) -> ImageDetail {
 }
 
 fn of_audio(audio: &Value) -> Option<MediaSource> {
-    let mime = string(audio, "format")
-        .map(|f| format!("audio/{f}"))
-        .unwrap_or_default();
-    Some(MediaSource::Base64 {
-        mime,
-        data: string(audio, "data")?,
-    })
+    let mime = string(audio, "format").map(|f| format!("audio/{f}")).unwrap_or_default();
+    Some(MediaSource::Base64 { mime, data: string(audio, "data")? })
 }
 
 fn of_file(file: &Value) -> Option<MediaSource> {
@@ -281,15 +243,8 @@ fn of_file(file: &Value) -> Option<MediaSource> {
             MediaSource::Url(data) if !data.contains(':') => {
                 let name = string(file, "filename").unwrap_or_default();
                 let ending = name.rsplit('.').next().unwrap_or_default();
-                let mime = if ending.eq_ignore_ascii_case("pdf") {
-                    "application/pdf"
-                } else {
-                    ""
-                };
-                MediaSource::Base64 {
-                    mime: mime.to_owned(),
-                    data,
-                }
+                let mime = if ending.eq_ignore_ascii_case("pdf") { "application/pdf" } else { "" };
+                MediaSource::Base64 { mime: mime.to_owned(), data }
             }
             source => source,
         });
@@ -317,15 +272,7 @@ mod tests {
         for block in blocks {
             let media = of_block(&block).unwrap();
             assert_eq!(media.source.url().as_ref(), Some(&url));
-            let Body::Media {
-                mime,
-                pixels,
-                bytes,
-                ..
-            } = media.body(None)
-            else {
-                unreachable!()
-            };
+            let Body::Media { mime, pixels, bytes, .. } = media.body(None) else { unreachable!() };
             assert_eq!((&*mime, pixels, bytes), ("image/png", Some((640, 480)), 33));
         }
     }

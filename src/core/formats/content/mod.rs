@@ -22,13 +22,7 @@ use super::json;
 use crate::session::{Body, Part};
 use serde_json::Value;
 
-const TEXTS: [&str; 5] = [
-    "text",
-    "input_text",
-    "output_text",
-    "summary_text",
-    "refusal",
-];
+const TEXTS: [&str; 5] = ["text", "input_text", "output_text", "summary_text", "refusal"];
 const THOUGHTS: [&str; 7] = [
     "thinking",
     "think",
@@ -38,14 +32,8 @@ const THOUGHTS: [&str; 7] = [
     "redacted_thinking",
     "redactedThinking",
 ];
-const CALLS: [&str; 6] = [
-    "tool_use",
-    "toolCall",
-    "tool_call",
-    "tool-call",
-    "function_call",
-    "toolUse",
-];
+const CALLS: [&str; 6] =
+    ["tool_use", "toolCall", "tool_call", "tool-call", "function_call", "toolUse"];
 const RESULTS: [&str; 7] = [
     "tool_result",
     "toolResult",
@@ -56,26 +44,11 @@ const RESULTS: [&str; 7] = [
     "function_call_output",
 ];
 /// Keys of a call's own id. They precede `id`, which may be the block's.
-const CALL_IDS: [&str; 7] = [
-    "call_id",
-    "toolCallId",
-    "tool_call_id",
-    "callID",
-    "callId",
-    "toolUseId",
-    "id",
-];
+const CALL_IDS: [&str; 7] =
+    ["call_id", "toolCallId", "tool_call_id", "callID", "callId", "toolUseId", "id"];
 /// Keys under which a result names its call.
-const RESULT_IDS: [&str; 8] = [
-    "tool_use_id",
-    "tool_call_id",
-    "toolCallId",
-    "call_id",
-    "callID",
-    "callId",
-    "toolUseId",
-    "id",
-];
+const RESULT_IDS: [&str; 8] =
+    ["tool_use_id", "tool_call_id", "toolCallId", "call_id", "callID", "callId", "toolUseId", "id"];
 const NAMES: [&str; 4] = ["name", "toolName", "tool_name", "tool"];
 /// Keys of a call's arguments.
 pub(in crate::formats) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
@@ -96,11 +69,9 @@ const SEALS: [&str; 7] = [
 pub(in crate::formats) fn parts(content: &Value) -> Vec<Part> {
     match content {
         Value::Null => Vec::new(),
-        Value::Array(blocks) => blocks
-            .iter()
-            .enumerate()
-            .flat_map(|(idx, b)| block(idx, b))
-            .collect(),
+        Value::Array(blocks) => {
+            blocks.iter().enumerate().flat_map(|(idx, b)| block(idx, b)).collect()
+        }
         one => block(0, one),
     }
 }
@@ -109,15 +80,11 @@ pub(in crate::formats) fn parts(content: &Value) -> Vec<Part> {
 pub(in crate::formats) fn block(idx: usize, block: &Value) -> Vec<Part> {
     let kind = json::str_at(block, &["type"]);
     let is_of = |kinds: &[&str]| kind.is_some_and(|kind| kinds.contains(&kind));
-    if let Some(call) = block
-        .get("functionCall")
-        .or_else(|| block.get("function_call"))
-    {
+    if let Some(call) = block.get("functionCall").or_else(|| block.get("function_call")) {
         return vec![part(idx, call_of(call))];
     }
-    if let Some(split_output) = block
-        .get("functionResponse")
-        .or_else(|| block.get("function_response"))
+    if let Some(split_output) =
+        block.get("functionResponse").or_else(|| block.get("function_response"))
     {
         return result_of(idx, split_output);
     }
@@ -128,18 +95,13 @@ pub(in crate::formats) fn block(idx: usize, block: &Value) -> Vec<Part> {
         return result_of(idx, block);
     }
     if is_of(&THOUGHTS) || json::is_true(block, &["thought"]) {
-        return thought_of(block)
-            .map(|body| part(idx, body))
-            .into_iter()
-            .collect();
+        return thought_of(block).map(|body| part(idx, body)).into_iter().collect();
     }
     if let Some(text) = plain(block, kind) {
         return text_part(idx, text).into_iter().collect();
     }
     if let Some(urls) = block.get("image_urls").and_then(Value::as_array) {
-        return of_urls(urls)
-            .map(|media| part(idx, media.body(None)))
-            .collect();
+        return of_urls(urls).map(|media| part(idx, media.body(None))).collect();
     }
     vec![part(idx, media_or_opaque(block, None))]
 }
@@ -176,9 +138,7 @@ pub(in crate::formats) fn result(
 ) -> Vec<Part> {
     let call: Box<str> = call.unwrap_or_default().into();
     let (text, inside) = split_output(content);
-    let inside = inside
-        .into_iter()
-        .map(|b| part(idx, media_or_opaque(b, Some(&call))));
+    let inside = inside.into_iter().map(|b| part(idx, media_or_opaque(b, Some(&call))));
     let inside: Vec<Part> = inside.collect();
     let body = Body::ToolResult {
         call,
@@ -216,43 +176,22 @@ fn call_of(block: &Value) -> Body {
 
 fn result_of(idx: usize, block: &Value) -> Vec<Part> {
     let get_str = |keys: &[&str]| first(block, keys).and_then(Value::as_str);
-    let is_error = ["is_error", "isError"]
-        .iter()
-        .any(|key| json::is_true(block, &[key]))
+    let is_error = ["is_error", "isError"].iter().any(|key| json::is_true(block, &[key]))
         || get_str(&["status"]).is_some_and(|status| matches!(status, "error" | "failed"))
         || block.get("success").and_then(Value::as_bool) == Some(false);
     let content = first(block, &OUTPUTS).unwrap_or(&Value::Null);
     let is_error = is_error || content.get("error").is_some() && content.get("output").is_none();
-    result(
-        idx,
-        (get_str(&RESULT_IDS), get_str(&NAMES)),
-        is_error,
-        content,
-    )
+    result(idx, (get_str(&RESULT_IDS), get_str(&NAMES)), is_error, content)
 }
 
 fn thought_of(block: &Value) -> Option<Body> {
-    let texts = [
-        "thinking",
-        "think",
-        "thought",
-        "reasoning",
-        "text",
-        "summary",
-        "content",
-        "value",
-    ]
-    .iter()
-    .filter_map(|key| block.get(key).filter(|v| v.is_string() || v.is_array()))
-    .map(json::text_of);
-    let text = texts
-        .into_iter()
-        .find(|text| !text.is_empty())
-        .unwrap_or_default();
-    let sealed = SEALS
-        .iter()
-        .filter_map(|key| json::str_at(block, &[key]))
-        .map(str::len);
+    let texts =
+        ["thinking", "think", "thought", "reasoning", "text", "summary", "content", "value"]
+            .iter()
+            .filter_map(|key| block.get(key).filter(|v| v.is_string() || v.is_array()))
+            .map(json::text_of);
+    let text = texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let sealed = SEALS.iter().filter_map(|key| json::str_at(block, &[key])).map(str::len);
     thought(&text, sealed.sum())
 }
 
@@ -308,6 +247,5 @@ fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
 
 /// Returns the first of these members that is present and not `null`.
 pub(in crate::formats) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
-    keys.iter()
-        .find_map(|key| value.get(key).filter(|v| !v.is_null()))
+    keys.iter().find_map(|key| value.get(key).filter(|v| !v.is_null()))
 }

@@ -6,11 +6,7 @@ use serde_json::Value;
 
 /// Creates a part of a message with a single record.
 pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
-    Part {
-        body,
-        record: 0,
-        block: u32::try_from(block).unwrap_or(u32::MAX),
-    }
+    Part { body, record: 0, block: u32::try_from(block).unwrap_or(u32::MAX) }
 }
 
 /// Returns the form of a message's content if it is empty.
@@ -26,14 +22,7 @@ pub(in crate::formats) fn empty_content(message: &Value) -> Option<EmptyContent>
 
 /// Returns whether a part is a tool result or media in one.
 pub(in crate::formats) fn is_of_result(part: &Part) -> bool {
-    matches!(
-        part.body,
-        Body::ToolResult { .. }
-            | Body::Media {
-                within: Some(_),
-                ..
-            }
-    )
+    matches!(part.body, Body::ToolResult { .. } | Body::Media { within: Some(_), .. })
 }
 
 /// Assigns the provider's count of reasoning tokens to the first thought of an answer. The count includes the others,
@@ -54,18 +43,12 @@ pub(in crate::formats) fn assign_reasoning(parts: &mut [Part], usage: Option<&Us
 /// Creates the body for a block of an unknown type.
 pub(in crate::formats) fn opaque(block: &Value) -> Body {
     let name = json::str_at(block, &["type"]).unwrap_or("unknown");
-    Body::Opaque {
-        name: name.into(),
-        json: block.to_string().into(),
-    }
+    Body::Opaque { name: name.into(), json: block.to_string().into() }
 }
 
 /// Reads tool definitions from members of a body into one message.
 pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
-    let listed = keys
-        .iter()
-        .filter_map(|key| body.get(key)?.as_array())
-        .flatten();
+    let listed = keys.iter().filter_map(|key| body.get(key)?.as_array()).flatten();
     let definition = |(block, tool): (usize, &Value)| {
         let name =
             json::str_at(tool, &["function", "name"]).or_else(|| json::str_at(tool, &["name"]));
@@ -91,19 +74,12 @@ mod tests {
     fn reasoning_tokens_of_an_answer_count_once() {
         let thought = || {
             let text = "hm".into();
-            let body = Body::Thinking {
-                text,
-                sealed_bytes: 0,
-                reported: None,
-            };
+            let body = Body::Thinking { text, sealed_bytes: 0, reported: None };
             part(0, body)
         };
         let assigned = |reasoning| {
             let mut parts = [thought(), part(1, Body::Text("a".into())), thought()];
-            let usage = Usage {
-                reasoning,
-                ..Usage::default()
-            };
+            let usage = Usage { reasoning, ..Usage::default() };
             assign_reasoning(&mut parts, Some(&usage));
             parts.map(|part| match part.body {
                 Body::Thinking { reported, .. } => reported,

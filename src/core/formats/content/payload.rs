@@ -14,11 +14,7 @@ const MAX_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
 /// Returns a media part for a base64 payload.
 pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
     let media = kind_of(mime);
-    let pixels = if media == MediaKind::Image {
-        pixels(payload)
-    } else {
-        None
-    };
+    let pixels = if media == MediaKind::Image { pixels(payload) } else { None };
     Body::Media {
         media,
         mime: mime.into(),
@@ -32,10 +28,7 @@ pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<
 /// Returns a media part for a URL. A `data:` URL contains its payload, any other URL refers to it. `mime` is the type
 /// recorded with the URL or the assumed type (`image/*`).
 pub(in crate::formats) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
-    if let Some((head, payload)) = url
-        .strip_prefix("data:")
-        .and_then(|data| data.split_once(','))
-    {
+    if let Some((head, payload)) = url.strip_prefix("data:").and_then(|data| data.split_once(',')) {
         let own = head.split(';').next().unwrap_or_default();
         let mime = if own.is_empty() { mime } else { own };
         if head.ends_with(";base64") {
@@ -79,12 +72,8 @@ pub(super) fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
         b'_' => b'/',
         b => b,
     };
-    let digits: Vec<u8> = payload
-        .bytes()
-        .filter(|b| is_digit(*b))
-        .take(most)
-        .map(standard)
-        .collect();
+    let digits: Vec<u8> =
+        payload.bytes().filter(|b| is_digit(*b)).take(most).map(standard).collect();
     let config = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
@@ -131,11 +120,7 @@ mod tests {
 
     #[test]
     fn reads_no_size_from_other_payloads() {
-        for (mime, payload) in [
-            ("image/png", "%%%"),
-            ("image/png", ""),
-            ("application/pdf", PNG),
-        ] {
+        for (mime, payload) in [("image/png", "%%%"), ("image/png", ""), ("application/pdf", PNG)] {
             let Body::Media { pixels, .. } = from_base64(mime, payload, None) else {
                 panic!("no media")
             };
@@ -146,12 +131,8 @@ mod tests {
     #[test]
     fn rejects_implausible_image_sizes() {
         let engine = base64::engine::general_purpose::STANDARD;
-        for (width, height) in [
-            (u32::MAX, u32::MAX),
-            (4_000_000_000, 1),
-            (90_000, 90_000),
-            (0, 5),
-        ] {
+        for (width, height) in [(u32::MAX, u32::MAX), (4_000_000_000, 1), (90_000, 90_000), (0, 5)]
+        {
             let mut head = engine.decode(PNG).unwrap();
             head[16..20].copy_from_slice(&width.to_be_bytes());
             head[20..24].copy_from_slice(&height.to_be_bytes());

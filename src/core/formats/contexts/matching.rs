@@ -15,12 +15,8 @@ pub(super) struct Rebuilt {
 impl Track {
     /// Matches a context with the previous one and adds the new messages.
     pub(super) fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
-        let same = self
-            .current
-            .iter()
-            .zip(keys)
-            .take_while(|(entry, key)| entry.key == **key)
-            .count();
+        let same =
+            self.current.iter().zip(keys).take_while(|(entry, key)| entry.key == **key).count();
         let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
         for (at, entry) in self.current.iter().enumerate().skip(same).rev() {
             later.entry(entry.key).or_default().push(at);
@@ -58,26 +54,16 @@ impl Track {
                     ..draft
                 })
             };
-            rebuilt.push(ContextEntry {
-                message,
-                key: *key,
-                is_system,
-            });
+            rebuilt.push(ContextEntry { message, key: *key, is_system });
         }
-        Rebuilt {
-            context: rebuilt,
-            is_managed,
-        }
+        Rebuilt { context: rebuilt, is_managed }
     }
 }
 
 /// Returns the index of the first new message of a context. If messages were removed, only tool results and the last
 /// message can be new; any other unknown message replaces removed ones.
 fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> usize {
-    let last_known = found
-        .iter()
-        .rposition(Option::is_some)
-        .map_or(0, |at| at + 1);
+    let last_known = found.iter().rposition(Option::is_some).map_or(0, |at| at + 1);
     if !is_managed {
         return last_known;
     }
@@ -90,15 +76,8 @@ fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> us
 /// Returns the hashes of the leading instructions and the keys of all messages. Instructions that change between calls
 /// count as the same message, and tool definitions may be missing from a call. Neither is a compaction.
 pub(super) fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
-    let head = context
-        .iter()
-        .take_while(|draft| draft.role == Role::System)
-        .count();
-    let texts = context[..head]
-        .iter()
-        .filter(|draft| !is_tools(draft))
-        .map(key)
-        .collect();
+    let head = context.iter().take_while(|draft| draft.role == Role::System).count();
+    let texts = context[..head].iter().filter(|draft| !is_tools(draft)).map(key).collect();
     let mut n = 0;
     let all = context.iter().enumerate().map(|(at, draft)| {
         if at >= head {
@@ -132,9 +111,7 @@ pub(super) fn key(draft: &Draft) -> u64 {
     for part in &draft.parts {
         match &part.body {
             Body::Thinking { .. } => {}
-            Body::ToolCall {
-                tool, arguments, ..
-            } => {
+            Body::ToolCall { tool, arguments, .. } => {
                 // Some libraries write empty arguments as an empty text in answers and as `{}` in later contexts.
                 let arguments = match arguments.trim() {
                     "" | "null" => "{}",

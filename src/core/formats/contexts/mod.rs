@@ -97,10 +97,8 @@ impl<'a> Contexts<'a> {
             track.continue_with(call);
             return;
         }
-        self.instructions_change |= track
-            .instructions
-            .as_ref()
-            .is_some_and(|entry| *entry != texts);
+        self.instructions_change |=
+            track.instructions.as_ref().is_some_and(|entry| *entry != texts);
         track.instructions.get_or_insert(texts);
         track.add(call, &keys);
     }
@@ -203,18 +201,14 @@ impl<'a> Contexts<'a> {
 
 /// Returns the id of the sub-agent that made a call.
 fn caller(call: &LoggedCall) -> Option<Box<str>> {
-    call.agent
-        .as_ref()
-        .map(|agent| agent.id.clone().unwrap_or_default())
+    call.agent.as_ref().map(|agent| agent.id.clone().unwrap_or_default())
 }
 
 impl Track {
     fn add(&mut self, call: LoggedCall, keys: &[u64]) {
         // A call without tool definitions uses those of the previous call.
-        let tools = self
-            .current
-            .first()
-            .filter(|entry| entry.key == TOOLS && keys.first() != Some(&TOOLS));
+        let tools =
+            self.current.first().filter(|entry| entry.key == TOOLS && keys.first() != Some(&TOOLS));
         let tools = tools.copied();
         self.current.drain(..usize::from(tools.is_some()));
         let mut rebuilt = self.rebuilt(call.context, keys);
@@ -247,11 +241,7 @@ impl Track {
             Some(answer) => {
                 let key = key(&answer);
                 let message = self.transcript.add_answer(recorded, answer);
-                self.current.push(ContextEntry {
-                    message,
-                    key,
-                    is_system: false,
-                });
+                self.current.push(ContextEntry { message, key, is_system: false });
             }
             None => {
                 self.transcript.builder.call(recorded);

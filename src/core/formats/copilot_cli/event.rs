@@ -149,29 +149,20 @@ fn event_content(
 ) -> EventContent {
     let str_of = |key| json::str_at(data, &[key]).filter(|text| !text.is_empty());
     let text = |key| {
-        content::text_part(0, str_of(key).unwrap_or_default())
-            .into_iter()
-            .collect::<Vec<Part>>()
+        content::text_part(0, str_of(key).unwrap_or_default()).into_iter().collect::<Vec<Part>>()
     };
     let tokens = |key| counts::tokens_at(data, &[key]);
     let model = |key| {
         let named = str_of(key).filter(|model| *model != AUTOMATIC);
-        named.map_or(EventContent::Other, |model| {
-            EventContent::Model(model.to_owned())
-        })
+        named.map_or(EventContent::Other, |model| EventContent::Model(model.to_owned()))
     };
-    let injected = |parts| {
-        EventContent::Message(Draft {
-            is_injected: true,
-            ..draft(Role::User, parts)
-        })
-    };
+    let injected =
+        |parts| EventContent::Message(Draft { is_injected: true, ..draft(Role::User, parts) });
     match kind {
         "system.message" => EventContent::Message(draft(Role::System, text("content"))),
         "user.message" => {
-            let sent = str_of("transformedContent")
-                .or_else(|| str_of("content"))
-                .unwrap_or_default();
+            let sent =
+                str_of("transformedContent").or_else(|| str_of("content")).unwrap_or_default();
             EventContent::Message(draft(
                 Role::User,
                 content::text_part(0, sent).into_iter().collect(),
@@ -191,13 +182,11 @@ fn event_content(
             model: str_of("currentModel").map(str::to_owned),
             totals: totals(data),
         }),
-        "session.title_changed" => str_of("title").map_or(EventContent::Other, |title| {
-            EventContent::Title(title.to_owned())
-        }),
+        "session.title_changed" => str_of("title")
+            .map_or(EventContent::Other, |title| EventContent::Title(title.to_owned())),
         "subagent.started" => str_of("toolCallId").map_or(EventContent::Other, |call| {
-            let name = str_of("agentDisplayName")
-                .or_else(|| str_of("agentName"))
-                .unwrap_or("sub-agent");
+            let name =
+                str_of("agentDisplayName").or_else(|| str_of("agentName")).unwrap_or("sub-agent");
             EventContent::Agent(call.into(), name.to_owned())
         }),
         "session.compaction_start" => EventContent::CompactionStarts(context_size(data)),
@@ -241,24 +230,16 @@ fn answer(
     draft: &impl Fn(Role, Vec<Part>) -> Draft,
 ) -> EventContent {
     let str_of = |key| json::str_at(data, &[key]).unwrap_or_default();
-    let sealed = str_of("encryptedContent")
-        .len()
-        .max(str_of("reasoningOpaque").len());
+    let sealed = str_of("encryptedContent").len().max(str_of("reasoningOpaque").len());
     let thought = content::thought(str_of("reasoningText"), sealed);
     let mut parts: Vec<Part> = thought.map(|body| part(0, body)).into_iter().collect();
     parts.extend(content::text_part(0, str_of("content")));
     let requests = data.get("toolRequests").and_then(Value::as_array);
-    parts.extend(
-        requests
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(idx, call)| {
-                let id = json::str_at(call, &["toolCallId"]);
-                let name = json::str_at(call, &["name"]).unwrap_or_default();
-                part(idx, content::call(id, name, call.get("arguments")))
-            }),
-    );
+    parts.extend(requests.into_iter().flatten().enumerate().map(|(idx, call)| {
+        let id = json::str_at(call, &["toolCallId"]);
+        let name = json::str_at(call, &["name"]).unwrap_or_default();
+        part(idx, content::call(id, name, call.get("arguments")))
+    }));
     let call = CallDraft {
         model: json::str_at(data, &["model"]).map(str::to_owned),
         time,
@@ -271,15 +252,9 @@ fn answer(
 fn result(data: &Value, draft: &impl Fn(Role, Vec<Part>) -> Draft) -> EventContent {
     let str_of = |key| json::str_at(data, &[key]);
     let failed = data.get("success").and_then(Value::as_bool) == Some(false);
-    let paths: [&[&str]; 4] = [
-        &["result", "content"],
-        &["error", "message"],
-        &["result", "detailedContent"],
-        &["error"],
-    ];
-    let output = paths
-        .iter()
-        .find_map(|path| json::at(data, path).filter(|v| !v.is_null()));
+    let paths: [&[&str]; 4] =
+        [&["result", "content"], &["error", "message"], &["result", "detailedContent"], &["error"]];
+    let output = paths.iter().find_map(|path| json::at(data, path).filter(|v| !v.is_null()));
     let names = (str_of("toolCallId"), str_of("toolName"));
     let parts = content::result(0, names, failed, output.unwrap_or(&Value::Null));
     EventContent::Message(draft(Role::Tool, parts))
@@ -298,11 +273,7 @@ fn totals(data: &Value) -> Vec<(String, Usage)> {
 /// Returns model and usage of the request for a summary. Earlier versions name the counts differently and count no
 /// writes to the cache, like the totals.
 fn summary_request(used: &Value) -> Option<(Option<String>, Usage)> {
-    let count = |names: [&str; 2]| {
-        names
-            .iter()
-            .find_map(|name| counts::tokens_at(used, &[name]))
-    };
+    let count = |names: [&str; 2]| names.iter().find_map(|name| counts::tokens_at(used, &[name]));
     let usage = Usage {
         input: count(["inputTokens", "input"])?,
         cache_read: count(["cacheReadTokens", "cachedInput"]),
@@ -316,14 +287,7 @@ fn summary_request(used: &Value) -> Option<(Option<String>, Usage)> {
 
 /// Returns the size of the context, which some events record as three shares.
 fn context_size(data: &Value) -> Option<Tokens> {
-    let shares = [
-        "systemTokens",
-        "toolDefinitionsTokens",
-        "conversationTokens",
-    ];
-    let sum: Tokens = shares
-        .iter()
-        .filter_map(|key| counts::tokens_at(data, &[key]))
-        .sum();
+    let shares = ["systemTokens", "toolDefinitionsTokens", "conversationTokens"];
+    let sum: Tokens = shares.iter().filter_map(|key| counts::tokens_at(data, &[key])).sum();
     (sum > Tokens::ZERO).then_some(sum)
 }

@@ -43,12 +43,7 @@ fn detect(probe: &Probe) -> Option<String> {
             && v.get("data").is_some_and(serde_json::Value::is_object)
             && v.get("timestamp").is_some()
     };
-    let kinds = [
-        "session.start",
-        "session.resume",
-        "user.message",
-        "assistant.message",
-    ];
+    let kinds = ["session.start", "session.resume", "user.message", "assistant.message"];
     let n = records.iter().filter(|r| is_event(&r.value)).count();
     let is_match = records
         .iter()

@@ -18,10 +18,7 @@ const MAX_REWINDS: usize = 20;
 type Models<'a> = HashMap<&'a str, &'a str>;
 
 /// Reads the conversations of the file.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the events are not used afterwards"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the events are not used afterwards")]
 pub(super) fn read(
     input: &Input,
     events: Vec<Event>,
@@ -66,11 +63,7 @@ pub(super) fn read(
     }
     let spans = events.iter().map(|event| &event.span);
     input.set_project(&mut sessions, spans, &["data", "context", "cwd"]);
-    log.finish(
-        input,
-        sessions,
-        "GitHub Copilot CLI events without a message",
-    )
+    log.finish(input, sessions, "GitHub Copilot CLI events without a message")
 }
 
 /// Counts an event in the report and warns of an unknown one.
@@ -98,11 +91,7 @@ fn count(event: &Event, is_valid: bool, log: &mut ReadLog) {
 fn of_agent(session: Session, call: &str, name: String) -> Session {
     let has_title = session.title != session.source.name;
     Session {
-        title: if has_title {
-            session.title
-        } else {
-            name.clone()
-        },
+        title: if has_title { session.title } else { name.clone() },
         track: Track::SubAgent(SubAgent {
             id: None,
             kind: Some(name.into()),
@@ -154,10 +143,7 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
         }
     }
     let name = |agent: &str| json::shortened(names.get(agent).map_or(agent, |name| name));
-    found
-        .into_iter()
-        .map(|(agent, events)| (agent, name(agent), events))
-        .collect()
+    found.into_iter().map(|(agent, events)| (agent, name(agent), events)).collect()
 }
 
 fn read_conversation<'a>(
@@ -243,12 +229,7 @@ impl CopilotReader<'_> {
                 self.next_size = notes.tokens(at, *size, CONTEXT_SIZE);
                 self.size_before = self.next_size;
             }
-            EventContent::Compaction {
-                summary,
-                before,
-                after,
-                request,
-            } => {
+            EventContent::Compaction { summary, before, after, request } => {
                 let from = self.compacting_from.take().unwrap_or(self.context.len());
                 let summary = summary.clone();
                 let summary = summary.map(|draft| self.transcript.add_message(draft));
@@ -266,11 +247,7 @@ impl CopilotReader<'_> {
                     builder.summary_usage(model.as_deref(), usage);
                 }
             }
-            EventContent::Truncation {
-                messages,
-                before,
-                after,
-            } if *messages > 0 => {
+            EventContent::Truncation { messages, before, after } if *messages > 0 => {
                 notes.once(at, "a truncation does not record which messages it removed; the oldest are assumed to be removed");
                 let all = &self.transcript.builder.session().messages;
                 let is_system = |idx: &&usize| all[**idx].role == Role::System;
@@ -332,10 +309,7 @@ impl CopilotReader<'_> {
 const CONTEXT_SIZE: &str = "a size of the context";
 
 fn of_size(input: Tokens) -> Usage {
-    Usage {
-        input,
-        ..Usage::default()
-    }
+    Usage { input, ..Usage::default() }
 }
 
 fn checked(
@@ -345,8 +319,5 @@ fn checked(
     notes: &mut Notes,
 ) -> (Option<Tokens>, Option<Tokens>) {
     let what = "a count of this compaction";
-    (
-        notes.tokens(at, before, what),
-        notes.tokens(at, after, what),
-    )
+    (notes.tokens(at, before, what), notes.tokens(at, after, what))
 }

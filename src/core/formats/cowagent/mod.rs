@@ -61,28 +61,19 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             cleared = None;
         }
         let (kind, is_context) = message(&row, &mut transcript, &mut log.notes);
-        log.report.count_record(
-            kind,
-            is_context && start.is_none_or(|start| seq >= Some(start)),
-        );
+        log.report.count_record(kind, is_context && start.is_none_or(|start| seq >= Some(start)));
     }
     if cleared.is_some() {
         clear(&mut transcript);
     }
     let session = transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "a CowAgent session without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "a CowAgent session without a message")
 }
 
 /// Adds a compaction that removes all messages so far.
 fn clear(transcript: &mut Transcript) {
     if transcript.len() > 0 {
-        transcript
-            .builder
-            .compaction("manual", None, None, Vec::new());
+        transcript.builder.compaction("manual", None, None, Vec::new());
     }
 }
 
@@ -110,10 +101,7 @@ fn message(row: &Row, transcript: &mut Transcript, notes: &mut Notes) -> (&'stat
         ..Draft::new(role, parts)
     };
     if role == Role::Assistant {
-        let call = CallDraft {
-            time,
-            ..CallDraft::default()
-        };
+        let call = CallDraft { time, ..CallDraft::default() };
         transcript.add_answer(call, draft);
     } else {
         transcript.add_message(draft);

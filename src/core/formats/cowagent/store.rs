@@ -10,11 +10,7 @@ pub(super) static DATABASE: Database = Database {
         ("sessions", &["session_id", "last_active"]),
         ("messages", &["session_id", "seq", "role", "content"]),
     ],
-    listing: TableQuery {
-        table: "sessions",
-        columns: SESSION,
-        filter: RowFilter::All,
-    },
+    listing: TableQuery { table: "sessions", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,
     document,
@@ -69,11 +65,7 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let mut messages: Vec<Record<'_>> = messages.iter().filter(is_match).collect();
     messages.sort_by_key(|row| row.integer("seq"));
     let message = |row: &Record<'_>| {
-        let named = [
-            ("seq", "seq"),
-            ("role", "role"),
-            ("created_at", "created_at"),
-        ];
+        let named = [("seq", "seq"), ("role", "role"), ("created_at", "created_at")];
         let mut members = row.members(&named);
         members.push(("content", row.json("content")));
         object(members.into_iter())

@@ -48,9 +48,7 @@ pub(super) fn parts(bubble: &Value) -> Vec<Part> {
 /// Returns the thought, a text with or without encrypted data.
 fn thought(bubble: &Value) -> Option<Body> {
     let thinking = bubble.get("thinking")?;
-    let text = thinking
-        .as_str()
-        .or_else(|| json::str_at(thinking, &["text"]));
+    let text = thinking.as_str().or_else(|| json::str_at(thinking, &["text"]));
     let sealed = json::str_at(thinking, &["signature"]).map_or(0, str::len);
     content::thought(text.unwrap_or_default(), sealed)
 }
@@ -63,8 +61,7 @@ fn tool(bubble: &Value) -> Option<&Value> {
 /// Returns the name of a tool, which older versions record as a number only.
 fn name(tool: &Value) -> String {
     let name = content::first(tool, &["name", "tool"]);
-    name.map(|name| content::text_or_json(name).into())
-        .unwrap_or_default()
+    name.map(|name| content::text_or_json(name).into()).unwrap_or_default()
 }
 
 fn call(tool: &Value) -> Body {
@@ -86,16 +83,11 @@ pub(super) fn result(bubble: &Value) -> Option<Part> {
     let status = json::str_at(tool, &["status"]).unwrap_or_default();
     let error = tool.get("error").filter(|error| !error.is_null());
     let is_error = FAILED.contains(&status) || error.is_some();
-    let output = tool
-        .get("result")
-        .filter(|output| !output.is_null())
-        .or(error)
-        .map(content::text_or_json);
+    let output =
+        tool.get("result").filter(|output| !output.is_null()).or(error).map(content::text_or_json);
     let text = output.or_else(|| is_error.then(|| status.into()))?;
     let body = Body::ToolResult {
-        call: json::str_at(tool, &["toolCallId"])
-            .unwrap_or_default()
-            .into(),
+        call: json::str_at(tool, &["toolCallId"]).unwrap_or_default().into(),
         tool: name(tool).into(),
         is_error,
         text,
@@ -107,9 +99,5 @@ pub(super) fn result(bubble: &Value) -> Option<Part> {
 pub(super) fn usage(bubble: &Value) -> Option<Usage> {
     let tokens = bubble.get("tokenCount")?;
     let input = counts::tokens_at(tokens, &["inputTokens"]).filter(|n| *n > Tokens::ZERO)?;
-    Some(Usage {
-        input,
-        output: counts::tokens_at(tokens, &["outputTokens"]),
-        ..Usage::default()
-    })
+    Some(Usage { input, output: counts::tokens_at(tokens, &["outputTokens"]), ..Usage::default() })
 }

@@ -51,11 +51,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         log.report.count_record(kind, in_context);
     }
     let session = reader.transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "a Cursor conversation without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "a Cursor conversation without a message")
 }
 
 struct CursorReader {
@@ -81,11 +77,7 @@ impl CursorReader {
             transcript.builder.project(folder);
         }
         let window = json::u64_at(head, &["contextTokenLimit"]).filter(|limit| *limit > 0);
-        Self {
-            transcript,
-            window: window.map(Tokens),
-            answer: None,
-        }
+        Self { transcript, window: window.map(Tokens), answer: None }
     }
 
     fn row(&mut self, row: &Row, notes: &mut Notes) -> (&'static str, bool) {
@@ -112,10 +104,7 @@ impl CursorReader {
             Some(Role::User) => ("user", self.user(row)),
             Some(_) => ("assistant", self.assistant(row, notes)),
             None => {
-                notes.add(
-                    at,
-                    "a message of an unknown type is kept, but not sent to the model",
-                );
+                notes.add(at, "a message of an unknown type is kept, but not sent to the model");
                 ("other", false)
             }
         }
@@ -137,9 +126,7 @@ impl CursorReader {
             return false;
         }
         let usage = notes.usage(row.span.start, bubble::usage(&row.value));
-        let current = self
-            .answer
-            .filter(|(message, _)| self.transcript.is_last(*message));
+        let current = self.answer.filter(|(message, _)| self.transcript.is_last(*message));
         if let Some((message, call)) = current {
             self.transcript.extend(message, row.span.clone(), parts);
             if let Some(call) = self.transcript.builder.call_mut(call) {
@@ -152,16 +139,13 @@ impl CursorReader {
                 time: bubble::time(&row.value),
                 ..CallDraft::default()
             };
-            let message = self
-                .transcript
-                .add_answer(call, draft(row, Role::Assistant, parts));
+            let message = self.transcript.add_answer(call, draft(row, Role::Assistant, parts));
             let call = self.transcript.builder.session().calls.len() - 1;
             self.answer = Some((message, call));
         }
         if let Some(result) = bubble::result(&row.value) {
             self.answer = None;
-            self.transcript
-                .add_message(draft(row, Role::Tool, vec![result]));
+            self.transcript.add_message(draft(row, Role::Tool, vec![result]));
         }
         true
     }

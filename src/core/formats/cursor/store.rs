@@ -73,11 +73,7 @@ fn entry(row: Record<'_>) -> Option<Entry> {
         value_of("name").or_else(|| value_of("latestConversationSummary")?.get("title").cloned());
     Some(Entry {
         id: id.to_owned(),
-        title: title
-            .as_ref()
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        title: title.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         created: value_of("createdAt").as_ref().and_then(time::millis),
         updated: value_of("lastUpdatedAt")
             .or_else(|| value_of("createdAt"))
@@ -89,11 +85,7 @@ fn entry(row: Record<'_>) -> Option<Entry> {
 }
 
 fn queries(entry: &Entry) -> Vec<TableQuery> {
-    let of = |filter| TableQuery {
-        table: "cursorDiskKV",
-        columns: KEY_VALUE,
-        filter,
-    };
+    let of = |filter| TableQuery { table: "cursorDiskKV", columns: KEY_VALUE, filter };
     let messages = format!("bubbleId:{}:", entry.id);
     vec![
         of(RowFilter::Equals("key", format!("{COMPOSER}{}", entry.id))),
@@ -129,19 +121,13 @@ fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
         .iter()
         .filter_map(|row| Some((row.text("key").strip_prefix(&*start)?, row)))
         .collect();
-    let listed = json::member(
-        head,
-        &json::document_span(head),
-        "fullConversationHeadersOnly",
-    );
+    let listed = json::member(head, &json::document_span(head), "fullConversationHeadersOnly");
     let listed = listed.and_then(|list| json::elements(head, &list));
     let listed = listed.unwrap_or_default().into_iter();
     let message = |span| {
         let listed = json::parse_span(head, &span)?;
         let id = json::str_at(&listed, &["bubbleId"])?;
-        let kept = by_id
-            .remove(id)
-            .map(|row| bubble(row.text("value").as_bytes()));
+        let kept = by_id.remove(id).map(|row| bubble(row.text("value").as_bytes()));
         Some(kept.unwrap_or_else(|| Value::from(id).to_string().into_bytes()))
     };
     listed.filter_map(message).collect()

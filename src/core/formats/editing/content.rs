@@ -58,11 +58,7 @@ pub(in crate::formats) fn patches(
     parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Vec<Patch>> {
     let of_block = |idx: usize| -> Vec<(&Part, PartChange<'_>)> {
-        parts
-            .iter()
-            .filter(|(part, _)| part.block as usize == idx)
-            .copied()
-            .collect()
+        parts.iter().filter(|(part, _)| part.block as usize == idx).copied().collect()
     };
     let Some(blocks) = json::elements(bytes, content) else {
         return block_patches(bytes, content, &of_block(0));
@@ -95,11 +91,7 @@ pub(in crate::formats) fn block_patches(
         return Some(Vec::new());
     }
     let is_pair = matches!(part.body, Body::ToolResult { .. } | Body::ToolCall { .. });
-    let text = match if is_pair {
-        *change
-    } else {
-        change.or_removed()
-    } {
+    let text = match if is_pair { *change } else { change.or_removed() } {
         PartChange::Removed => return None,
         PartChange::Kept => None,
         PartChange::Replaced(text) => Some(text),
@@ -117,10 +109,7 @@ pub(in crate::formats) fn block_patches(
 
 /// Returns the byte range of a block's text: the block itself or one of its members.
 fn text_place(bytes: &[u8], block: &Span) -> Span {
-    TEXTS
-        .iter()
-        .find_map(|key| at_path(bytes, block, &[key]))
-        .unwrap_or_else(|| block.clone())
+    TEXTS.iter().find_map(|key| at_path(bytes, block, &[key])).unwrap_or_else(|| block.clone())
 }
 
 /// Returns the patches for the arguments of a call.
@@ -130,10 +119,7 @@ pub(in crate::formats) fn arguments(bytes: &[u8], block: &Span, text: &str) -> V
         at_path(bytes, block, &[key]).filter(|p| bytes.get(p.start) == Some(&b'{'))
     });
     let owner = inner.unwrap_or_else(|| block.clone());
-    let Some(place) = ARGUMENTS
-        .iter()
-        .find_map(|key| at_path(bytes, &owner, &[key]))
-    else {
+    let Some(place) = ARGUMENTS.iter().find_map(|key| at_path(bytes, &owner, &[key])) else {
         return Vec::new();
     };
     let text = if bytes.get(place.start) == Some(&b'"') {
@@ -163,12 +149,8 @@ fn result_patches(
     let owner = inner.iter().find_map(|key| at_path(bytes, block, &[key]));
     let owner = owner.unwrap_or_else(|| block.clone());
     let is_something = |place: &Span| bytes.get(place.clone()) != Some(b"null");
-    let place = OUTPUTS
-        .iter()
-        .find_map(|key| at_path(bytes, &owner, &[key]).filter(is_something));
-    place.map_or_else(Vec::new, |place| {
-        answer_patches(bytes, &place, text, nested, None)
-    })
+    let place = OUTPUTS.iter().find_map(|key| at_path(bytes, &owner, &[key]).filter(is_something));
+    place.map_or_else(Vec::new, |place| answer_patches(bytes, &place, text, nested, None))
 }
 
 /// Returns the patches for a tool's output: its text and its other blocks. Without a `framing`, the text keeps its
@@ -213,9 +195,7 @@ pub(in crate::formats) fn answer_patches(
         let is_text = json::parse_span(bytes, span).is_some_and(|b| content::is_text(&b));
         let change = match (is_text, text) {
             (true, None) => PartChange::Kept,
-            (true, Some(_)) => new_text
-                .take()
-                .map_or(PartChange::Removed, PartChange::Replaced),
+            (true, Some(_)) => new_text.take().map_or(PartChange::Removed, PartChange::Replaced),
             (false, _) => nested.next().copied().unwrap_or(PartChange::Kept),
         };
         if let PartChange::Replaced(text) = change {
@@ -254,9 +234,6 @@ mod tests {
         );
         assert_eq!(answer(Some(""), PartChange::Kept), format!("[{result}]"));
         assert_eq!(answer(Some("new"), PartChange::Removed), r#""new""#);
-        assert_eq!(
-            answer(None, PartChange::Removed),
-            r#"[{"type":"text","text":"a"}, "b"]"#
-        );
+        assert_eq!(answer(None, PartChange::Removed), r#"[{"type":"text","text":"a"}, "b"]"#);
     }
 }

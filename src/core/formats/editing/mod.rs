@@ -44,11 +44,7 @@ pub(in crate::formats) struct Editing<'a> {
 impl<'a> PartChange<'a> {
     /// Treats a replacement by an empty text as a removal: providers reject empty texts.
     pub(in crate::formats) fn or_removed(self) -> Self {
-        if self == Self::Replaced("") {
-            Self::Removed
-        } else {
-            self
-        }
+        if self == Self::Replaced("") { Self::Removed } else { self }
     }
 
     /// Returns the changes of a message's parts, in order.
@@ -77,9 +73,7 @@ impl<'a> Editing<'a> {
             let message = &session.messages[idx];
             session.parts_of(message).iter().zip(changes(idx))
         };
-        let span = messages
-            .first()
-            .and_then(|idx| session.messages[*idx].raw.first());
+        let span = messages.first().and_then(|idx| session.messages[*idx].raw.first());
         Self {
             bytes,
             span: span.cloned().unwrap_or_default(),
@@ -89,18 +83,13 @@ impl<'a> Editing<'a> {
 
     /// Returns whether all parts are unchanged.
     pub(super) fn is_untouched(&self) -> bool {
-        self.parts
-            .iter()
-            .all(|(_, change)| *change == PartChange::Kept)
+        self.parts.iter().all(|(_, change)| *change == PartChange::Kept)
     }
 
     /// Returns whether it had parts and all of them are removed.
     pub(in crate::formats) fn is_emptied(&self) -> bool {
         !self.parts.is_empty()
-            && self
-                .parts
-                .iter()
-                .all(|(_, change)| change.or_removed() == PartChange::Removed)
+            && self.parts.iter().all(|(_, change)| change.or_removed() == PartChange::Removed)
     }
 
     /// Returns patches for the content of a tool result, which is the member `content` of `owner`. `text` is the change
@@ -125,9 +114,7 @@ impl<'a> Editing<'a> {
 
 /// Serializes a text as a content block.
 pub(in crate::formats) fn text_block(text: &str) -> Vec<u8> {
-    json!({"type": "text", "text": text})
-        .to_string()
-        .into_bytes()
+    json!({"type": "text", "text": text}).to_string().into_bytes()
 }
 
 /// The managed entry of each message.

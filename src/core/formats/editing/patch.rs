@@ -8,8 +8,7 @@ pub(in crate::formats) type Patch = (Span, Vec<u8>);
 
 /// Returns the span of the value at a path of members.
 pub(in crate::formats) fn at_path(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Span> {
-    path.iter()
-        .try_fold(span.clone(), |here, key| json::member(bytes, &here, key))
+    path.iter().try_fold(span.clone(), |here, key| json::member(bytes, &here, key))
 }
 
 /// Returns the span of the object at a path of members.
@@ -25,18 +24,12 @@ pub(in crate::formats) fn array_at(bytes: &[u8], span: &Span, path: &[&str]) -> 
 /// Returns patches that remove members from the object at `span`, each with one comma.
 pub(in crate::formats) fn without_members(bytes: &[u8], span: &Span, keys: &[&str]) -> Vec<Patch> {
     let members = json::members(bytes, span).unwrap_or_default();
-    let removed: Vec<bool> = members
-        .iter()
-        .map(|(key, _)| keys.contains(&key.as_str()))
-        .collect();
+    let removed: Vec<bool> = members.iter().map(|(key, _)| keys.contains(&key.as_str())).collect();
     let mut before = span.start + 1;
     let mut spans = Vec::with_capacity(members.len());
     for (_, value) in members {
         let is_between = |b: &u8| b.is_ascii_whitespace() || *b == b',';
-        let space = bytes[before..value.start]
-            .iter()
-            .take_while(|b| is_between(b))
-            .count();
+        let space = bytes[before..value.start].iter().take_while(|b| is_between(b)).count();
         spans.push(before + space..value.end);
         before = value.end;
     }
@@ -133,10 +126,7 @@ mod tests {
         for (object, expected) in [("{}", r#"{"k": 1}"#), (r#"{"a":2}"#, r#"{"k": 1, "a":2}"#)] {
             let whole = 0..object.len();
             let patch = with_member(object.as_bytes(), &whole, "k", b"1");
-            assert_eq!(
-                patched(object.as_bytes(), &whole, vec![patch]),
-                expected.as_bytes()
-            );
+            assert_eq!(patched(object.as_bytes(), &whole, vec![patch]), expected.as_bytes());
         }
     }
 }

@@ -43,20 +43,11 @@ pub(in crate::formats) fn is_whole(session: &Session, managed: &Managed, format:
 
 /// Returns whether a session is the first of its file, rather than an abandoned branch.
 fn is_main(session: &Session, format: &Format) -> bool {
-    let input = Input {
-        name: session.source.name.clone(),
-        bytes: session.source.bytes.clone(),
-    };
+    let input = Input { name: session.source.name.clone(), bytes: session.source.bytes.clone() };
     let parsed = format.read(&input, &Progress::default());
-    let first = parsed
-        .ok()
-        .and_then(|parsed| parsed.sessions.into_iter().next());
+    let first = parsed.ok().and_then(|parsed| parsed.sessions.into_iter().next());
     let records = |session: &Session| -> Vec<Vec<Span>> {
-        session
-            .messages
-            .iter()
-            .map(|message| message.raw.clone())
-            .collect()
+        session.messages.iter().map(|message| message.raw.clone()).collect()
     };
     first.is_some_and(|first| records(&first) == records(session))
 }
@@ -114,12 +105,7 @@ pub(in crate::formats) fn output_records<'a>(
     let mut records = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         let message = match entry {
-            ManagedEntry::Written {
-                role,
-                text,
-                answers,
-                ..
-            } => {
+            ManagedEntry::Written { role, text, answers, .. } => {
                 if !text.is_empty() && answers.is_none() {
                     records.push(OutputRecord::Added { role: *role, text });
                 }
@@ -147,24 +133,13 @@ fn record<'a>(
     let mut parts = Vec::new();
     for (idx, record) in messages {
         let message = &session.messages[*idx];
-        let of = session
-            .parts_of(message)
-            .iter()
-            .zip(changes.of(*idx, message));
+        let of = session.parts_of(message).iter().zip(changes.of(*idx, message));
         parts.extend(of.filter(|(part, _)| part.record == *record));
     }
-    let editing = Editing {
-        bytes: &session.source.bytes.whole(),
-        span: span.clone(),
-        parts,
-    };
+    let editing = Editing { bytes: &session.source.bytes.whole(), span: span.clone(), parts };
     if editing.is_untouched() {
         Some(session.raw(span))
-    } else if editing
-        .parts
-        .iter()
-        .all(|(_, change)| *change == PartChange::Removed)
-    {
+    } else if editing.parts.iter().all(|(_, change)| *change == PartChange::Removed) {
         None
     } else {
         edit(&editing).map(Cow::Owned)

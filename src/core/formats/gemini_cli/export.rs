@@ -69,9 +69,7 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
         is_head.then_some(record.span)
     };
     let found = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), head);
-    let found = found.map_err(|cancelled| CannotExport {
-        reason: cancelled.to_string(),
-    })?;
+    let found = found.map_err(|cancelled| CannotExport { reason: cancelled.to_string() })?;
     Ok(found.into_iter().flatten().collect())
 }
 
@@ -84,15 +82,9 @@ fn text(left: OutputRecord<'_>, ids: &mut TakenIds) -> Vec<u8> {
                 text.hash(&mut hasher);
                 format!("plimsoll-{:016x}", hasher.finish().wrapping_add(n))
             });
-            let kind = if role == Role::Assistant {
-                "gemini"
-            } else {
-                "user"
-            };
+            let kind = if role == Role::Assistant { "gemini" } else { "user" };
             let content = json!([{"text": text}]);
-            json!({"id": id, "type": kind, "content": content})
-                .to_string()
-                .into_bytes()
+            json!({"id": id, "type": kind, "content": content}).to_string().into_bytes()
         }
     }
 }
@@ -148,9 +140,7 @@ fn call_of(part: &Part) -> Option<&str> {
     match &part.body {
         Body::ToolCall { call, .. }
         | Body::ToolResult { call, .. }
-        | Body::Media {
-            within: Some(call), ..
-        } => Some(call),
+        | Body::Media { within: Some(call), .. } => Some(call),
         _ => None,
     }
 }
@@ -166,9 +156,7 @@ fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
         Body::ToolCall { .. } => "functionCall",
         _ => "functionResponse",
     };
-    let blocks = content
-        .and_then(|content| json::elements(bytes, content))
-        .unwrap_or_default();
+    let blocks = content.and_then(|content| json::elements(bytes, content)).unwrap_or_default();
     let block = blocks.get(part.block as usize);
     block.is_some_and(|block| json::member(bytes, block, key).is_some())
 }
@@ -220,11 +208,7 @@ fn result(
     let mut left: Vec<Vec<u8>> = Vec::new();
     if let PartChange::Replaced(text) = change {
         let response = json!({"id": id(bytes, call), "name": tool, "response": {"output": text}});
-        left.push(
-            json!({"functionResponse": response})
-                .to_string()
-                .into_bytes(),
-        );
+        left.push(json!({"functionResponse": response}).to_string().into_bytes());
     }
     for block in json::elements(bytes, place).unwrap_or_default() {
         let as_it_is = bytes[block.clone()].to_vec();

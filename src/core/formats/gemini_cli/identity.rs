@@ -16,10 +16,7 @@ pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
         let id = json::member(start, &whole, "sessionId")?;
         json::parse_span(start, &id)?.as_str()?.to_owned()
     };
-    Some(SessionIdentity {
-        id: id.into(),
-        ..SessionIdentity::default()
-    })
+    Some(SessionIdentity { id: id.into(), ..SessionIdentity::default() })
 }
 
 /// Returns the calls that started sub-agents, by agent id.

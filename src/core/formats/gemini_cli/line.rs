@@ -59,10 +59,7 @@ pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
             .and_then(|set| json::member(bytes, &set, "messages"))
             .and_then(|list| json::elements(bytes, &list))
             .unwrap_or_default();
-        let records = list
-            .iter()
-            .zip(place)
-            .map(|(value, span)| Record::read(value, span));
+        let records = list.iter().zip(place).map(|(value, span)| Record::read(value, span));
         return Line::History(records.collect());
     }
     if json::is_true(value, &["$set", MARK, "managed"]) {

@@ -36,22 +36,14 @@ pub(super) const FORMAT: Format = Format {
     parse,
     write_own: Some(export::export),
     record_ids: Some(RECORD_IDS),
-    recorded: &[
-        RecordedData::Usage,
-        RecordedData::Times,
-        RecordedData::Compactions,
-    ],
+    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::ParentFolder),
     ..Format::READ_ONLY
 };
 
 /// Ids that the program requires to be unique.
-const RECORD_IDS: RecordIds = RecordIds {
-    list: "messages",
-    path: &["id"],
-    parts: None,
-};
+const RECORD_IDS: RecordIds = RecordIds { list: "messages", path: &["id"], parts: None };
 
 fn detect(probe: &Probe) -> Option<String> {
     if let Some(list) = probe.document().and_then(document) {
@@ -100,12 +92,9 @@ fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let head = json::members_except(bytes, &whole, &["messages"]);
         let rows = json::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
         let managed = json::u64_at(&head, &[MARK, "messages"]).unwrap_or(0);
-        let managed = usize::try_from(managed)
-            .unwrap_or(usize::MAX)
-            .min(rows.len());
-        let messages = rows
-            .into_iter()
-            .map(|row| Line::Message(Record::read(&row.value, row.span)));
+        let managed = usize::try_from(managed).unwrap_or(usize::MAX).min(rows.len());
+        let messages =
+            rows.into_iter().map(|row| Line::Message(Record::read(&row.value, row.span)));
         let mut lines: Vec<Line> = messages.collect();
         let calibration = head.get(MARK).and_then(mark::calibration);
         lines.insert(managed, Line::Managed(calibration));

@@ -89,10 +89,9 @@ impl Record {
             return;
         };
         results.parts.retain(|part| match &part.body {
-            Body::ToolResult { call, .. }
-            | Body::Media {
-                within: Some(call), ..
-            } => !answered.contains(call),
+            Body::ToolResult { call, .. } | Body::Media { within: Some(call), .. } => {
+                !answered.contains(call)
+            }
             _ => true,
         });
         if results.parts.is_empty() {
@@ -144,9 +143,7 @@ fn tools(value: &Value, known: &[Box<str>]) -> (Vec<Part>, Vec<Part>) {
         }
         let failed = matches!(str_of("status"), Some("error" | "cancelled"));
         answers.extend(
-            call.get("result")
-                .map(|r| result(idx, (id, name), failed, r))
-                .unwrap_or_default(),
+            call.get("result").map(|r| result(idx, (id, name), failed, r)).unwrap_or_default(),
         );
     }
     (calls, answers)
@@ -170,12 +167,7 @@ fn result(
     for part in &mut parts {
         part.block = u32::try_from(idx).unwrap_or(u32::MAX);
         match &mut part.body {
-            Body::ToolResult {
-                call,
-                tool,
-                is_error,
-                ..
-            } => {
+            Body::ToolResult { call, tool, is_error, .. } => {
                 *call = id.unwrap_or_default().into();
                 *tool = name.unwrap_or_default().into();
                 *is_error |= failed;

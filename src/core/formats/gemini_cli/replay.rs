@@ -44,22 +44,12 @@ pub(super) fn read(
     progress: &Progress,
     log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let mut replay = Replay {
-        log,
-        ..Replay::default()
-    };
+    let mut replay = Replay { log, ..Replay::default() };
     for line in lines {
         progress.check_cancelled()?;
         replay.line(line);
     }
-    let Replay {
-        changes,
-        rewound,
-        mut log,
-        title,
-        calibration,
-        ..
-    } = replay;
+    let Replay { changes, rewound, mut log, title, calibration, .. } = replay;
     let mut branches = Vec::new();
     for (n, changes) in rewound.into_iter().enumerate() {
         let mut aside = Notes::default();
@@ -120,29 +110,21 @@ impl Replay {
                 self.changes.iter_mut().for_each(Change::discard_usage);
                 self.calibration = calibration.or(self.calibration.take());
             }
-            Line::Unknown(span) => self
-                .log
-                .notes
-                .once(span.start, "unknown record: not counted"),
+            Line::Unknown(span) => self.log.notes.once(span.start, "unknown record: not counted"),
         }
     }
 
     /// Removes the last change if it is a history: nothing was sent between it and the next one. When a session
     /// resumes, a history with only its first message precedes the whole one.
     fn discard_unused_history(&mut self) {
-        let Some(Change::History(unused)) = self
-            .changes
-            .pop_if(|change| matches!(change, Change::History(_)))
+        let Some(Change::History(unused)) =
+            self.changes.pop_if(|change| matches!(change, Change::History(_)))
         else {
             return;
         };
         let n_before = self.changes.len();
         for id in unused.iter().filter_map(|record| record.id.as_ref()) {
-            if self
-                .positions
-                .get(id)
-                .is_some_and(|(at, _)| *at == n_before)
-            {
+            if self.positions.get(id).is_some_and(|(at, _)| *at == n_before) {
                 self.positions.remove(id);
             }
         }
@@ -154,10 +136,7 @@ impl Replay {
             let text = format!("unknown message type `{kind}`: not counted");
             self.log.notes.once(record.span.start, text);
         }
-        let position = record
-            .id
-            .as_ref()
-            .and_then(|id| self.positions.get(id).copied());
+        let position = record.id.as_ref().and_then(|id| self.positions.get(id).copied());
         match position.and_then(|(at, n)| Some((self.changes.get_mut(at)?, n))) {
             Some((Change::Message(before), _)) => *before = record,
             Some((Change::History(list), n)) if n < list.len() => list[n] = record,
@@ -184,10 +163,7 @@ impl Replay {
                 }
             }
         } else {
-            self.log.notes.add(
-                at,
-                "this rewinds to a missing message: all messages are removed",
-            );
+            self.log.notes.add(at, "this rewinds to a missing message: all messages are removed");
             self.changes.clear();
         }
         let len = self.changes.len();
@@ -218,11 +194,8 @@ fn read_conversation(
 fn remove_repeated_results(changes: &mut [Change]) {
     for change in &mut *changes {
         if let Change::History(records) = change {
-            let answered: HashSet<Box<str>> = records
-                .iter()
-                .flat_map(Record::answered)
-                .map(Into::into)
-                .collect();
+            let answered: HashSet<Box<str>> =
+                records.iter().flat_map(Record::answered).map(Into::into).collect();
             for record in &mut *records {
                 record.remove_results(&answered);
             }
@@ -264,11 +237,7 @@ impl GeminiReader {
             }
             (None, _) => {}
         }
-        added.extend(
-            record
-                .results
-                .map(|results| transcript.add_message(results)),
-        );
+        added.extend(record.results.map(|results| transcript.add_message(results)));
         self.context.extend(&added);
         if let Some(id) = record.id {
             self.messages.insert(id, added);
@@ -362,11 +331,7 @@ fn is_same<'a>(a: impl Iterator<Item = &'a Body>, b: impl Iterator<Item = &'a Bo
     let same = |(a, b): (&&Body, &&Body)| match (a, b) {
         (
             Body::ToolResult { call, text, .. },
-            Body::ToolResult {
-                call: other_call,
-                text: other_text,
-                ..
-            },
+            Body::ToolResult { call: other_call, text: other_text, .. },
         ) => call == other_call && text == other_text,
         (a, b) => a == b,
     };

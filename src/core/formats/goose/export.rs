@@ -60,9 +60,7 @@ fn heads(bytes: &[u8]) -> Result<Vec<Span>, CannotExport> {
     let is_head = |value: &Value| value.is_object() && value.get("role").is_none();
     let head = |record: jsonl::Record| is_head(&record.value).then_some(record.span);
     let found = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), head);
-    let found = found.map_err(|cancelled| CannotExport {
-        reason: cancelled.to_string(),
-    })?;
+    let found = found.map_err(|cancelled| CannotExport { reason: cancelled.to_string() })?;
     Ok(found.into_iter().flatten().collect())
 }
 
@@ -103,11 +101,7 @@ fn created(record: &[u8]) -> Option<Value> {
 
 /// Returns a new message.
 fn written(role: Role, text: &str, time: Option<&Value>) -> Vec<u8> {
-    let role = if role == Role::Assistant {
-        role
-    } else {
-        Role::User
-    };
+    let role = if role == Role::Assistant { role } else { Role::User };
     let content = json!([{"type": "text", "text": text}]);
     let message =
         json!({"role": role.name(), "created": time.unwrap_or(&0.into()), "content": content});
@@ -145,12 +139,8 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let mut removed = vec![false; blocks.len()];
     let mut patches = Vec::new();
     for (idx, block) in blocks.iter().enumerate() {
-        let held: Vec<(&Part, PartChange<'_>)> = editing
-            .parts
-            .iter()
-            .filter(|(part, _)| part.block as usize == idx)
-            .copied()
-            .collect();
+        let held: Vec<(&Part, PartChange<'_>)> =
+            editing.parts.iter().filter(|(part, _)| part.block as usize == idx).copied().collect();
         match block_patches(bytes, block, &held) {
             Some(more) => patches.extend(more),
             None => removed[idx] = true,

@@ -61,11 +61,7 @@ fn detect(probe: &Probe) -> Option<String> {
     }
     let (head, rest) = probe.records().split_first()?;
     let is_head = |v: &Value| v.get("role").is_none() && v.get("working_dir").is_some();
-    let messages = if is_head(&head.value) {
-        rest
-    } else {
-        probe.records()
-    };
+    let messages = if is_head(&head.value) { rest } else { probe.records() };
     let n = messages.iter().filter(|r| is_message(&r.value)).count();
     let is_match = is_head(&head.value) || messages.iter().any(|r| has_own(&r.value));
     (is_match && n > 0 && n * 5 >= messages.len() * 4)
@@ -74,10 +70,7 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn has_own(message: &Value) -> bool {
     let blocks = message.get("content").and_then(Value::as_array);
-    let mut kinds = blocks
-        .into_iter()
-        .flatten()
-        .filter_map(|b| json::str_at(b, &["type"]));
+    let mut kinds = blocks.into_iter().flatten().filter_map(|b| json::str_at(b, &["type"]));
     kinds.any(|kind| OWN.contains(&kind))
 }
 
@@ -95,14 +88,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     };
     // Messages that only the model sees were written by a compaction. Messages hidden from it were in the context
     // before.
-    let last = rows
-        .iter()
-        .rposition(|row| !is_visible(&row.value, "userVisible"));
-    let mut reader = GooseReader {
-        transcript,
-        answer: None,
-        written: Vec::new(),
-    };
+    let last = rows.iter().rposition(|row| !is_visible(&row.value, "userVisible"));
+    let mut reader = GooseReader { transcript, answer: None, written: Vec::new() };
     for (at, row) in rows.iter().enumerate() {
         progress.check_cancelled()?;
         let was_context = last.is_some_and(|last| at < last);
@@ -111,11 +98,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     reader.compact();
     let session = reader.transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "a Goose session without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "a Goose session without a message")
 }
 
 fn name(head: &Value, transcript: &mut Transcript) {
@@ -179,10 +162,8 @@ impl GooseReader {
             raw: vec![row.span.clone()],
             ..Draft::new(role, parts)
         };
-        let (for_user, for_model) = (
-            is_visible(value, "userVisible"),
-            is_visible(value, "agentVisible"),
-        );
+        let (for_user, for_model) =
+            (is_visible(value, "userVisible"), is_visible(value, "agentVisible"));
         if draft.parts.is_empty() || (for_user && !for_model && !was_context) {
             return ("not for the model", false);
         }
@@ -200,30 +181,17 @@ impl GooseReader {
             self.answer = None;
         }
         self.add(draft);
-        (
-            if role == Role::User {
-                "user"
-            } else {
-                "assistant"
-            },
-            true,
-        )
+        (if role == Role::User { "user" } else { "assistant" }, true)
     }
 
     fn add(&mut self, mut draft: Draft) {
         if draft.role == Role::Assistant {
-            if let Some(answer) = self
-                .answer
-                .filter(|answer| self.transcript.is_last(*answer))
-            {
+            if let Some(answer) = self.answer.filter(|answer| self.transcript.is_last(*answer)) {
                 let raw = draft.raw.pop().unwrap_or_default();
                 self.transcript.extend(answer, raw, draft.parts);
                 return;
             }
-            let call = CallDraft {
-                time: draft.time,
-                ..CallDraft::default()
-            };
+            let call = CallDraft { time: draft.time, ..CallDraft::default() };
             self.answer = Some(self.transcript.add_answer(call, draft));
             return;
         }
@@ -259,18 +227,11 @@ fn parts(message: &Value) -> Vec<Part> {
         ) => Vec::new(),
         _ => content::block(idx, block),
     };
-    blocks
-        .into_iter()
-        .flatten()
-        .enumerate()
-        .flat_map(of)
-        .collect()
+    blocks.into_iter().flatten().enumerate().flat_map(of).collect()
 }
 
 fn request(block: &Value) -> Body {
-    let call = block
-        .pointer("/toolCall/value")
-        .or_else(|| block.get("toolCall"));
+    let call = block.pointer("/toolCall/value").or_else(|| block.get("toolCall"));
     let call = call.unwrap_or(&Value::Null);
     let name = json::str_at(call, &["name"]).unwrap_or_default();
     content::call(json::str_at(block, &["id"]), name, call.get("arguments"))

@@ -11,11 +11,7 @@ pub(super) static DATABASE: Database = Database {
         ("sessions", &["id", "working_dir"]),
         ("messages", &["session_id", "role", "content_json"]),
     ],
-    listing: TableQuery {
-        table: "sessions",
-        columns: SESSION,
-        filter: RowFilter::All,
-    },
+    listing: TableQuery { table: "sessions", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,
     document,
@@ -37,14 +33,8 @@ const SESSION: &[&str] = &[
     "provider_name",
     "model_config_json",
 ];
-const MESSAGE: &[&str] = &[
-    "id",
-    "message_id",
-    "role",
-    "content_json",
-    "created_timestamp",
-    "metadata_json",
-];
+const MESSAGE: &[&str] =
+    &["id", "message_id", "role", "content_json", "created_timestamp", "metadata_json"];
 
 fn entries(rows: &Rows) -> Vec<Entry> {
     let entry = |row: Record<'_>| Entry {
@@ -72,10 +62,7 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
         columns,
         filter: RowFilter::Equals(key, entry.id.clone()),
     };
-    vec![
-        of("sessions", SESSION, "id"),
-        of("messages", MESSAGE, "session_id"),
-    ]
+    vec![of("sessions", SESSION, "id"), of("messages", MESSAGE, "session_id")]
 }
 
 /// Returns the session as `goose session export` writes it.

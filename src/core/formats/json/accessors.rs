@@ -27,10 +27,7 @@ pub(in crate::formats) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
 /// Converts a number to a count, see [`u64_at`].
 pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
-        number
-            .as_f64()
-            .filter(|n| n.is_finite() && *n >= 0.0)
-            .map(|n| n.round() as u64)
+        number.as_f64().filter(|n| n.is_finite() && *n >= 0.0).map(|n| n.round() as u64)
     })
 }
 
@@ -79,14 +76,7 @@ mod tests {
         .unwrap();
         let read = |key| u64_at(&value, &["n", key]);
         assert_eq!(
-            [
-                read("i"),
-                read("f"),
-                read("e"),
-                read("neg"),
-                read("huge"),
-                read("none")
-            ],
+            [read("i"), read("f"), read("e"), read("neg"), read("huge"), read("none")],
             [Some(12), Some(12), Some(1000), None, None, None]
         );
     }
@@ -94,10 +84,7 @@ mod tests {
     #[test]
     fn joins_the_texts_of_content_blocks() {
         assert_eq!(text_of(&json!("a")), "a");
-        assert_eq!(
-            text_of(&json!([{"type":"text","text":"a"},{"type":"image"},"b"])),
-            "a\nb"
-        );
+        assert_eq!(text_of(&json!([{"type":"text","text":"a"},{"type":"image"},"b"])), "a\nb");
         assert_eq!(text_of(&json!(null)), "");
     }
 }

@@ -110,21 +110,12 @@ fn in_pieces(
         let n_bytes = left_out.iter().map(|span| span.len() as u64).sum::<u64>();
         progress.advance(n_bytes / DOCUMENT_PASSES);
         let items: Vec<_> = kept.par_iter().map(piece).collect::<Result<_, _>>()?;
-        return Ok(items
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .map(Value::Array));
+        return Ok(items.into_iter().collect::<Option<Vec<_>>>().map(Value::Array));
     }
     if let Some(members) = members(bytes, span) {
         let member = |(key, span): (String, Span)| Ok(piece(&span)?.map(|value| (key, value)));
-        let members: Vec<_> = members
-            .into_iter()
-            .map(member)
-            .collect::<Result<_, Cancelled>>()?;
-        return Ok(members
-            .into_iter()
-            .collect::<Option<Map<_, _>>>()
-            .map(Value::Object));
+        let members: Vec<_> = members.into_iter().map(member).collect::<Result<_, Cancelled>>()?;
+        return Ok(members.into_iter().collect::<Option<Map<_, _>>>().map(Value::Object));
     }
     Ok(parse_span(bytes, span))
 }
@@ -184,17 +175,10 @@ mod tests {
         let value = parse_document(text.as_bytes(), &span, usize::MAX, &progress).unwrap();
         assert_eq!(value.unwrap(), parse_lenient(text.as_bytes()).unwrap());
         let short = parse_document(text.as_bytes(), &span, 1, &progress).unwrap();
-        assert_eq!(
-            short.unwrap()["m"]["messages"].as_array().map(Vec::len),
-            Some(1)
-        );
+        assert_eq!(short.unwrap()["m"]["messages"].as_array().map(Vec::len), Some(1));
         let torn = &text.as_bytes()[..text.len() - 3];
         let torn_span = document_span(torn);
-        assert!(
-            parse_document(torn, &torn_span, usize::MAX, &progress)
-                .unwrap()
-                .is_err()
-        );
+        assert!(parse_document(torn, &torn_span, usize::MAX, &progress).unwrap().is_err());
         progress.cancel();
         assert_eq!(
             parse_document(text.as_bytes(), &span, usize::MAX, &progress).err(),

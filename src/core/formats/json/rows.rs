@@ -18,10 +18,7 @@ pub(in crate::formats) struct Row {
 
 impl From<jsonl::Record> for Row {
     fn from(record: jsonl::Record) -> Self {
-        Self {
-            span: record.span,
-            value: record.value,
-        }
+        Self { span: record.span, value: record.value }
     }
 }
 
@@ -34,9 +31,7 @@ pub(in crate::formats) fn rows_at(
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<Vec<Row>, Cancelled> {
-    let list = path
-        .iter()
-        .try_fold(span.clone(), |here, key| json::member(bytes, &here, key));
+    let list = path.iter().try_fold(span.clone(), |here, key| json::member(bytes, &here, key));
     let elements = list.and_then(|list| json::elements(bytes, &list));
     let parsed: Vec<(Span, Option<Value>)> = elements
         .unwrap_or_default()
@@ -61,9 +56,7 @@ pub(in crate::formats) fn rows_at(
 /// Parses the members of an object except the given lists.
 pub(in crate::formats) fn members_except(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
     let members = json::members(bytes, span).unwrap_or_default();
-    let others = members
-        .into_iter()
-        .filter(|(key, _)| !lists.contains(&&**key));
+    let others = members.into_iter().filter(|(key, _)| !lists.contains(&&**key));
     let parsed = others.filter_map(|(key, span)| Some((key, json::parse_span(bytes, &span)?)));
     Value::Object(parsed.collect())
 }

@@ -57,11 +57,7 @@ pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(Stri
 
 /// Returns the byte range of a member of the object at `span`, the last one if the key occurs several times.
 pub(in crate::formats) fn member(bytes: &[u8], span: &Span, key: &str) -> Option<Span> {
-    members(bytes, span)?
-        .into_iter()
-        .rev()
-        .find(|(name, _)| name == key)
-        .map(|(_, span)| span)
+    members(bytes, span)?.into_iter().rev().find(|(name, _)| name == key).map(|(_, span)| span)
 }
 
 /// Returns the position after an opening bracket.
@@ -95,30 +91,16 @@ mod tests {
     #[test]
     fn returns_the_ranges_of_elements_and_members() {
         let bytes = br#"  {"a" : [1, "x,]", {"b":[]} ,null], "a\u0062":-2.5e3, "a": [ ] }"#;
-        let text = |span: &Span| {
-            std::str::from_utf8(&bytes[span.clone()])
-                .unwrap()
-                .to_owned()
-        };
+        let text = |span: &Span| std::str::from_utf8(&bytes[span.clone()]).unwrap().to_owned();
         let document = document_span(bytes);
-        let found: Vec<_> = members(bytes, &document)
-            .unwrap()
-            .iter()
-            .map(|(k, s)| (k.clone(), text(s)))
-            .collect();
-        let expected = [
-            ("a", r#"[1, "x,]", {"b":[]} ,null]"#),
-            ("ab", "-2.5e3"),
-            ("a", "[ ]"),
-        ];
+        let found: Vec<_> =
+            members(bytes, &document).unwrap().iter().map(|(k, s)| (k.clone(), text(s))).collect();
+        let expected = [("a", r#"[1, "x,]", {"b":[]} ,null]"#), ("ab", "-2.5e3"), ("a", "[ ]")];
         assert_eq!(found, expected.map(|(k, v)| (k.to_owned(), v.to_owned())));
         let first = members(bytes, &document).unwrap().remove(0).1;
         let items: Vec<_> = elements(bytes, &first).unwrap().iter().map(text).collect();
         assert_eq!(items, ["1", "\"x,]\"", "{\"b\":[]}", "null"]);
-        assert_eq!(
-            member(bytes, &document, "a").map(|s| text(&s)).as_deref(),
-            Some("[ ]")
-        );
+        assert_eq!(member(bytes, &document, "a").map(|s| text(&s)).as_deref(), Some("[ ]"));
         assert_eq!(member(bytes, &document, "c"), None);
         assert_eq!(elements(bytes, &document), None);
     }

@@ -161,10 +161,8 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Record>, Vec<String>) {
         let mut warnings = Vec::new();
-        let records = map_records(bytes, &Progress::default(), 1, &mut warnings, |record| {
-            record
-        })
-        .expect("the progress is not cancelled");
+        let records = map_records(bytes, &Progress::default(), 1, &mut warnings, |record| record)
+            .expect("the progress is not cancelled");
         (records, warnings.iter().map(ToString::to_string).collect())
     }
 
@@ -182,14 +180,9 @@ mod tests {
     fn reads_concatenated_records_with_separate_spans() {
         let bytes = b"{\"a\":1}{\"b\":\"}{\"} {\"c\":3}\n{\"d\":4}";
         let (records, warnings) = read(bytes);
-        let texts: Vec<_> = records
-            .iter()
-            .map(|r| String::from_utf8_lossy(&bytes[r.span.clone()]))
-            .collect();
-        assert_eq!(
-            texts,
-            ["{\"a\":1}", "{\"b\":\"}{\"}", "{\"c\":3}", "{\"d\":4}"]
-        );
+        let texts: Vec<_> =
+            records.iter().map(|r| String::from_utf8_lossy(&bytes[r.span.clone()])).collect();
+        assert_eq!(texts, ["{\"a\":1}", "{\"b\":\"}{\"}", "{\"c\":3}", "{\"d\":4}"]);
         assert_eq!(warnings, ["line 1: 3 records are on one line"]);
     }
 
@@ -198,14 +191,8 @@ mod tests {
         let (records, warnings) = read(b"{\"a\":1}\nno json\n{\"b\":2}\n{\"c\":\"torn");
         assert_eq!(records.len(), 2);
         assert_eq!(warnings.len(), 2, "{warnings:?}");
-        assert!(
-            warnings[0].starts_with("line 2: this line could not be read"),
-            "{warnings:?}"
-        );
-        assert_eq!(
-            warnings[1],
-            "line 4: the last line is truncated; its 10 bytes were left out"
-        );
+        assert!(warnings[0].starts_with("line 2: this line could not be read"), "{warnings:?}");
+        assert_eq!(warnings[1], "line 4: the last line is truncated; its 10 bytes were left out");
     }
 
     #[test]
@@ -265,11 +252,8 @@ mod tests {
 
     #[test]
     fn warns_of_deep_nesting() {
-        let deep = format!(
-            "{{\"a\":{}{}}}\n{{\"b\":1}}\n",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
+        let deep =
+            format!("{{\"a\":{}{}}}\n{{\"b\":1}}\n", "[".repeat(100_000), "]".repeat(100_000));
         let (records, warnings) = read(deep.as_bytes());
         assert_eq!(records.len(), 1);
         assert_eq!(warnings.len(), 1);

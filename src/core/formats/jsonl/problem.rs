@@ -43,17 +43,10 @@ impl ProblemCount {
     /// Adds warnings about the problems of a line, up to the limit.
     pub(super) fn note(&mut self, line: usize, problems: &[Problem], warnings: &mut Vec<Warning>) {
         for problem in problems {
-            let before = if problem.is_bad() {
-                &mut self.bad
-            } else {
-                &mut self.odd
-            };
+            let before = if problem.is_bad() { &mut self.bad } else { &mut self.odd };
             *before += 1;
             if *before <= MAX_LINES_LISTED || matches!(problem, Problem::Torn(_)) {
-                warnings.push(Warning {
-                    line: Some(line),
-                    text: problem.sentence(),
-                });
+                warnings.push(Warning { line: Some(line), text: problem.sentence() });
             }
         }
     }
@@ -63,10 +56,7 @@ impl ProblemCount {
         for (n, what) in [(self.bad, "could not be read"), (self.odd, "like these")] {
             let more = n.saturating_sub(MAX_LINES_LISTED);
             if more > 0 {
-                let text = format!(
-                    "{more} more line{} {what}",
-                    if more == 1 { "" } else { "s" }
-                );
+                let text = format!("{more} more line{} {what}", if more == 1 { "" } else { "s" });
                 warnings.push(Warning { line: None, text });
             }
         }

@@ -13,14 +13,7 @@ pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
         return (Vec::new(), vec![Problem::Bad(json::too_many_values())]);
     }
     if let Ok(value) = serde_json::from_slice(line.text) {
-        return (
-            vec![Record {
-                span: line.span.clone(),
-                line: line.number,
-                value,
-            }],
-            Vec::new(),
-        );
+        return (vec![Record { span: line.span.clone(), line: line.number, value }], Vec::new());
     }
     read_odd_line(line)
 }
@@ -44,11 +37,7 @@ fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
         match json::parse_lenient(&text[span.clone()]) {
             Ok(value) => {
                 let span = line.span.start + span.start..line.span.start + span.end;
-                records.push(Record {
-                    span,
-                    line: line.number,
-                    value,
-                });
+                records.push(Record { span, line: line.number, value });
             }
             Err(error) => problems.push(Problem::Bad(error.to_string())),
         }
@@ -71,10 +60,7 @@ fn without_nul(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&0) {
         return Cow::Borrowed(text);
     }
-    text.iter()
-        .map(|b| if *b == 0 { b' ' } else { *b })
-        .collect::<Vec<_>>()
-        .into()
+    text.iter().map(|b| if *b == 0 { b' ' } else { *b }).collect::<Vec<_>>().into()
 }
 
 /// The values of a line, and the error after them.
@@ -124,10 +110,7 @@ fn split(text: &[u8], is_complete: bool) -> Values {
 
 /// Finds the next whole records after an error.
 fn next_records(text: &[u8], broken: &Broken) -> Option<Values> {
-    let mut lowest = broken
-        .invalid
-        .saturating_sub(MAX_OVERLAP)
-        .max(broken.at + 1);
+    let mut lowest = broken.invalid.saturating_sub(MAX_OVERLAP).max(broken.at + 1);
     let mut n_attempts = 0;
     for start in record_starts(text, lowest) {
         if start < lowest {
@@ -187,14 +170,7 @@ fn values(text: &[u8], start: usize) -> Values {
             Some(Ok(_)) => spans.push(from..start + stream.byte_offset()),
             Some(Err(error)) => {
                 let invalid = from.max(start + error.column().saturating_sub(1));
-                return (
-                    spans,
-                    Some(Broken {
-                        at: from,
-                        invalid,
-                        error,
-                    }),
-                );
+                return (spans, Some(Broken { at: from, invalid, error }));
             }
         }
     }

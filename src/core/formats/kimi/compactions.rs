@@ -19,9 +19,7 @@ impl WireReader {
         let first = counted.nth(cli_events::KEPT_BY_COMPACTION - 1);
         let first = first.map_or(0, |(position, _)| position);
         let kept = self.context.split_off(first);
-        self.transcript
-            .builder
-            .compaction("auto", None, None, kept.clone());
+        self.transcript.builder.compaction("auto", None, None, kept.clone());
         self.context = kept;
         self.open_call = None;
     }
@@ -35,14 +33,8 @@ impl WireReader {
         let messages = &self.transcript.builder.session().messages;
         let is_user =
             |idx: &&usize| messages[**idx].role == Role::User && !messages[**idx].is_injected;
-        let mut kept: Vec<usize> = self
-            .context
-            .iter()
-            .rev()
-            .filter(is_user)
-            .take(n_kept)
-            .copied()
-            .collect();
+        let mut kept: Vec<usize> =
+            self.context.iter().rev().filter(is_user).take(n_kept).copied().collect();
         let is_system = |idx: &&usize| messages[**idx].role == Role::System;
         kept.extend(self.context.iter().filter(is_system));
         kept.sort_unstable();
@@ -54,18 +46,12 @@ impl WireReader {
         };
         kept.push(self.transcript.add_message(with_source(row, summary)));
         let mut tokens = |key| {
-            self.notes.tokens(
-                at,
-                counts::tokens_at(value, &[key]),
-                "a count of this compaction",
-            )
+            self.notes.tokens(at, counts::tokens_at(value, &[key]), "a count of this compaction")
         };
         let (before, after) = (tokens("tokensBefore"), tokens("tokensAfter"));
         self.context.clone_from(&kept);
         let trigger = std::mem::take(&mut self.trigger);
-        self.transcript
-            .builder
-            .compaction(trigger, before, after, kept);
+        self.transcript.builder.compaction(trigger, before, after, kept);
         self.open_call = None;
         true
     }

@@ -47,22 +47,14 @@ fn detect(probe: &Probe) -> Option<String> {
     let is_own = |role: &str| matches!(role, "_checkpoint" | USAGE | SYSTEM_PROMPT);
     roles.clone().any(|role| is_own(&role)).then_some(())?;
     let is_known = |role: &str| role.starts_with('_') || openai_chat::ROLES.contains(&role);
-    roles
-        .all(|role| is_known(&role))
-        .then(|| format!("{} with Kimi CLI records", look.how))
+    roles.all(|role| is_known(&role)).then(|| format!("{} with Kimi CLI records", look.how))
 }
 
 fn call(value: &Value) -> Option<CallDraft> {
     let is_count = json::str_at(value, &["role"]) == Some(USAGE);
     let input = counts::tokens_at(value, &["token_count"]);
     let input = input.filter(|tokens| is_count && *tokens > Tokens::ZERO)?;
-    Some(CallDraft {
-        usage: Some(Usage {
-            input,
-            ..Usage::default()
-        }),
-        ..CallDraft::default()
-    })
+    Some(CallDraft { usage: Some(Usage { input, ..Usage::default() }), ..CallDraft::default() })
 }
 
 fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String> {

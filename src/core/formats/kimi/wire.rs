@@ -42,15 +42,12 @@ fn detect(probe: &Probe) -> Option<String> {
         let kind = event(v).filter(|_| v.get("timestamp").is_some());
         kind.is_some_and(|kind| ["TurnBegin", "StepBegin"].contains(&&*kind))
     };
-    let others = records
-        .clone()
-        .filter(|v| event(v).is_none() && kind(v) != "metadata");
+    let others = records.clone().filter(|v| event(v).is_none() && kind(v) != "metadata");
     if records.clone().any(is_begun) && others.count() * 4 <= records.len() {
         return Some("JSON Lines of `message`s with a `type` and a `payload`".to_owned());
     }
-    let has_head = records
-        .clone()
-        .any(|v| kind(v) == "metadata" && v.get("protocol_version").is_some());
+    let has_head =
+        records.clone().any(|v| kind(v) == "metadata" && v.get("protocol_version").is_some());
     let has_context = records.any(|v| kind(v).starts_with("context."));
     (has_head && has_context)
         .then(|| "JSON Lines with a `protocol_version` and `context.` events".to_owned())
@@ -71,10 +68,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
                 Some(call) => (agent(&mut agents, call, &event, transcript), " (sub-agent)"),
             };
             let in_context = target.cli_event(&event, &row);
-            log.report.count_record(
-                &format!("{}{branch}", event.kind),
-                in_context && branch.is_empty(),
-            );
+            log.report
+                .count_record(&format!("{}{branch}", event.kind), in_context && branch.is_empty());
             continue;
         }
         let kind = json::str_at(&row.value, &["type"]).unwrap_or("other");
@@ -86,12 +81,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut sessions: Vec<Session> = reader.transcript.finish().into_iter().collect();
     log.warnings.extend(reader.notes.warnings(&input.bytes));
     for agent in agents {
-        log.warnings
-            .extend(agent.reader.notes.warnings(&input.bytes));
-        sessions.extend(agent.reader.transcript.finish().map(|session| Session {
-            track: Track::SubAgent(agent.info),
-            ..session
-        }));
+        log.warnings.extend(agent.reader.notes.warnings(&input.bytes));
+        sessions.extend(
+            agent
+                .reader
+                .transcript
+                .finish()
+                .map(|session| Session { track: Track::SubAgent(agent.info), ..session }),
+        );
     }
     log.finish(input, sessions, "a Kimi log without a message")
 }
@@ -110,19 +107,16 @@ fn agent<'a>(
     transcript: impl FnOnce() -> Transcript,
 ) -> &'a mut WireReader {
     let is_started_by_call = |agent: &Agent| agent.info.call.as_deref() == Some(call);
-    let index = agents
-        .iter()
-        .position(is_started_by_call)
-        .unwrap_or_else(|| {
-            agents.push(Agent {
-                info: SubAgent {
-                    id: None,
-                    kind: event.agent_type.map(Into::into),
-                    call: Some(call.into()),
-                },
-                reader: WireReader::new(transcript()),
-            });
-            agents.len() - 1
+    let index = agents.iter().position(is_started_by_call).unwrap_or_else(|| {
+        agents.push(Agent {
+            info: SubAgent {
+                id: None,
+                kind: event.agent_type.map(Into::into),
+                call: Some(call.into()),
+            },
+            reader: WireReader::new(transcript()),
         });
+        agents.len() - 1
+    });
     &mut agents[index].reader
 }

@@ -61,10 +61,7 @@ impl WireReader {
             self.notes.once(row.span.start, text);
             return false;
         };
-        let row = Row {
-            span: row.span.clone(),
-            value,
-        };
+        let row = Row { span: row.span.clone(), value };
         let kind = json::str_at(&row.value, &["type"]).unwrap_or_default();
         self.row(kind, &row)
     }
@@ -132,30 +129,17 @@ impl WireReader {
 
     fn message(&mut self, row: &Row) -> bool {
         let message = row.value.get("message").unwrap_or(&Value::Null);
-        let mut parts = message
-            .get("content")
-            .map(content::parts)
-            .unwrap_or_default();
+        let mut parts = message.get("content").map(content::parts).unwrap_or_default();
         let calls = message.get("toolCalls").and_then(Value::as_array);
-        parts.extend(
-            calls
-                .into_iter()
-                .flatten()
-                .enumerate()
-                .map(|(idx, c)| tool_call(idx, c)),
-        );
+        parts.extend(calls.into_iter().flatten().enumerate().map(|(idx, c)| tool_call(idx, c)));
         let role = match json::str_at(message, &["role"]) {
             Some("assistant") => Role::Assistant,
             Some("system") => Role::System,
             Some("tool") => {
                 let result = message.get("content").unwrap_or(&Value::Null);
                 let call = json::str_at(message, &["toolCallId"]);
-                parts = content::result(
-                    0,
-                    (call, None),
-                    json::is_true(message, &["isError"]),
-                    result,
-                );
+                parts =
+                    content::result(0, (call, None), json::is_true(message, &["isError"]), result);
                 Role::Tool
             }
             _ => Role::User,
@@ -241,14 +225,10 @@ impl WireReader {
             return false;
         }
         let id = json::str_at(event, &["stepUuid"]).unwrap_or_default();
-        if let Some(call) = self
-            .open_call
-            .as_ref()
-            .filter(|s| s.index.is_some() && &*s.id == id)
+        if let Some(call) = self.open_call.as_ref().filter(|s| s.index.is_some() && &*s.id == id)
             && self.transcript.is_last(call.message)
         {
-            self.transcript
-                .extend(call.message, row.span.clone(), parts);
+            self.transcript.extend(call.message, row.span.clone(), parts);
             return true;
         }
         let draft = CallDraft {
@@ -256,10 +236,7 @@ impl WireReader {
             time: json::millis_at(&row.value, &["time"]),
             ..CallDraft::default()
         };
-        let is_new = self
-            .open_call
-            .as_ref()
-            .is_none_or(|s| s.index.is_none() || &*s.id != id);
+        let is_new = self.open_call.as_ref().is_none_or(|s| s.index.is_none() || &*s.id != id);
         let answer = with_source(row, Draft::new(Role::Assistant, parts));
         // Output of the model while its tool calls run belongs to the same model call.
         let message = if is_new {
@@ -269,11 +246,7 @@ impl WireReader {
         };
         self.context.push(message);
         let index = self.transcript.builder.session().calls.len().checked_sub(1);
-        self.open_call = Some(OpenCall {
-            id: id.into(),
-            index,
-            message,
-        });
+        self.open_call = Some(OpenCall { id: id.into(), index, message });
         true
     }
 
@@ -281,10 +254,7 @@ impl WireReader {
     fn end(&mut self, row: &Row, event: &Value) {
         let count = |key| counts::tokens_at(event, &["usage", key]);
         let (read, write) = (count("inputCacheRead"), count("inputCacheCreation"));
-        let input: Tokens = [count("inputOther"), read, write]
-            .into_iter()
-            .flatten()
-            .sum();
+        let input: Tokens = [count("inputOther"), read, write].into_iter().flatten().sum();
         let usage = (input > Tokens::ZERO).then(|| Usage {
             input,
             cache_read: read,
@@ -332,9 +302,5 @@ fn tool_call(idx: usize, call: &Value) -> Part {
 
 /// Adds the time and the position of a row.
 pub(super) fn with_source(row: &Row, draft: Draft) -> Draft {
-    Draft {
-        time: json::millis_at(&row.value, &["time"]),
-        raw: vec![row.span.clone()],
-        ..draft
-    }
+    Draft { time: json::millis_at(&row.value, &["time"]), raw: vec![row.span.clone()], ..draft }
 }

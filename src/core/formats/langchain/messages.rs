@@ -34,32 +34,18 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// Names of the message types.
-const TYPES: [&str; 7] = [
-    "human",
-    "ai",
-    "system",
-    "tool",
-    "function",
-    "chat",
-    "developer",
-];
+const TYPES: [&str; 7] = ["human", "ai", "system", "tool", "function", "chat", "developer"];
 
 fn detect(probe: &Probe) -> Option<String> {
     let look = message_list::detect_list(probe, &DIALECT.shape)?;
     let is_message = |m: &&Value| {
         let kind = json::str_at(m, &["type"]).unwrap_or_default();
-        let kind = kind
-            .strip_suffix("MessageChunk")
-            .unwrap_or(kind)
-            .to_ascii_lowercase();
+        let kind = kind.strip_suffix("MessageChunk").unwrap_or(kind).to_ascii_lowercase();
         let is_dump = kind == "constructor" && m.get("kwargs").is_some_and(Value::is_object);
         let has_content = m.get("content").is_some() || json::at(m, &["data", "content"]).is_some();
         is_dump || (TYPES.contains(&&*kind) && has_content)
     };
-    look.messages
-        .iter()
-        .all(is_message)
-        .then(|| format!("{}: messages of LangChain", look.how))
+    look.messages.iter().all(is_message).then(|| format!("{}: messages of LangChain", look.how))
 }
 
 fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
@@ -71,23 +57,14 @@ fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
 
 /// Returns the call that an answer reports, from any of the places that `LangChain` stores it.
 pub(super) fn call(value: &Value) -> Option<CallDraft> {
-    let inner = ["kwargs", "data"]
-        .iter()
-        .find_map(|key| value.get(key))
-        .unwrap_or(value);
+    let inner = ["kwargs", "data"].iter().find_map(|key| value.get(key)).unwrap_or(value);
     let usage = metadata(inner).or_else(|| {
-        let paths: [&[&str]; 2] = [
-            &["response_metadata", "token_usage"],
-            &["response_metadata", "usage"],
-        ];
-        paths
-            .iter()
-            .find_map(|path| message_list::of_usage(json::at(inner, path)?))
+        let paths: [&[&str]; 2] =
+            [&["response_metadata", "token_usage"], &["response_metadata", "usage"]];
+        paths.iter().find_map(|path| message_list::of_usage(json::at(inner, path)?))
     })?;
     let model = ["model_name", "model", "model_id"];
-    let model = model
-        .iter()
-        .find_map(|key| json::str_at(inner, &["response_metadata", key]));
+    let model = model.iter().find_map(|key| json::str_at(inner, &["response_metadata", key]));
     Some(CallDraft {
         model: model.map(str::to_owned),
         usage: Some(usage),

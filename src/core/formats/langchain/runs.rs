@@ -44,10 +44,7 @@ fn detect(probe: &Probe) -> Option<String> {
         Some(Value::Array(list)) => listed(list),
         Some(one) => {
             is_run(one)
-                || one
-                    .get("runs")
-                    .and_then(Value::as_array)
-                    .is_some_and(|list| listed(list))
+                || one.get("runs").and_then(Value::as_array).is_some_and(|list| listed(list))
         }
         None => !probe.records().is_empty() && probe.records().iter().all(|r| is_run(&r.value)),
     };
@@ -73,11 +70,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let run = json::members_except(bytes, &span, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
         let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);
-        let call = (kind == "llm")
-            .then(|| call(&run, &span, &mut log.notes))
-            .flatten();
-        log.report
-            .count_record(&format!("run/{kind}"), call.is_some());
+        let call = (kind == "llm").then(|| call(&run, &span, &mut log.notes)).flatten();
+        log.report.count_record(&format!("run/{kind}"), call.is_some());
         if let Some(id) = json::str_at(&run, &["id"]) {
             nesting.add(id.into(), enclosing(&run, kind, parent.clone()));
         }
@@ -91,11 +85,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     log.warnings.extend(contexts.warnings());
     let sessions = contexts.finish();
-    log.finish(
-        input,
-        sessions,
-        "LangSmith runs without a model call that has messages",
-    )
+    log.finish(input, sessions, "LangSmith runs without a model call that has messages")
 }
 
 /// Collects the runs of a value, outer runs first.
@@ -120,16 +110,10 @@ fn collect_runs(bytes: &[u8], span: &Span, depth: usize, found: &mut Vec<Span>) 
 
 /// Converts a run to an entry that other runs may be nested in.
 fn enclosing(run: &Value, kind: &str, parent: Option<Box<str>>) -> Enclosing {
-    let call = ["tool_call_id", "id"]
-        .iter()
-        .find_map(|key| json::str_at(run, &["inputs", key]));
+    let call = ["tool_call_id", "id"].iter().find_map(|key| json::str_at(run, &["inputs", key]));
     Enclosing {
         parent,
-        kind: if kind == "tool" {
-            SpanKind::Tool
-        } else {
-            SpanKind::Other
-        },
+        kind: if kind == "tool" { SpanKind::Tool } else { SpanKind::Other },
         name: json::str_at(run, &["name"]).unwrap_or_default().into(),
         call: call.map(Into::into),
     }
@@ -141,23 +125,15 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let mut context: Vec<Draft> = Vec::new();
     let settings = json::at(run, &["extra", "invocation_params"]).unwrap_or(inputs);
     context.extend(
-        tool_definitions(settings, &["tools", "functions"]).map(|draft| Draft {
-            raw: vec![span.clone()],
-            ..draft
-        }),
+        tool_definitions(settings, &["tools", "functions"])
+            .map(|draft| Draft { raw: vec![span.clone()], ..draft }),
     );
-    let system = inputs
-        .get("system")
-        .map(content::parts)
-        .filter(|parts| !parts.is_empty());
-    context.extend(system.map(|parts| Draft {
-        raw: vec![span.clone()],
-        ..Draft::new(Role::System, parts)
-    }));
+    let system = inputs.get("system").map(content::parts).filter(|parts| !parts.is_empty());
+    context.extend(
+        system.map(|parts| Draft { raw: vec![span.clone()], ..Draft::new(Role::System, parts) }),
+    );
     let messages = messages_of(inputs);
-    let messages = messages
-        .iter()
-        .filter_map(|m| content::any_message::read(m, span));
+    let messages = messages.iter().filter_map(|m| content::any_message::read(m, span));
     let n_setup = context.len();
     context.extend(messages);
     let continues = context.len() == n_setup;
@@ -166,10 +142,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let time =
         content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
     let own = output.and_then(messages::call);
-    let usage = own
-        .as_ref()
-        .and_then(|s| s.usage)
-        .or_else(|| usage(run, outputs));
+    let usage = own.as_ref().and_then(|s| s.usage).or_else(|| usage(run, outputs));
     if continues && answer.is_none() && usage.is_none() {
         return None;
     }
@@ -180,10 +153,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
         &["inputs", "model"],
         &["outputs", "model"],
     ];
-    let model = paths
-        .iter()
-        .find_map(|path| json::str_at(run, path))
-        .map(str::to_owned);
+    let model = paths.iter().find_map(|path| json::str_at(run, path)).map(str::to_owned);
     let group = content::first(run, &["trace_id", "session_id", "id"]).map(content::text_or_json);
     let thread = ["thread_id", "session_id", "conversation_id"]
         .iter()
@@ -199,11 +169,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
             time,
             ..CallDraft::default()
         },
-        answer: answer.map(|draft| Draft {
-            role: Role::Assistant,
-            time,
-            ..draft
-        }),
+        answer: answer.map(|draft| Draft { role: Role::Assistant, time, ..draft }),
     })
 }
 
@@ -219,9 +185,8 @@ fn messages_of(inputs: &Value) -> Vec<Value> {
 
 /// Returns the answer's message, from any of the places where the library stores it.
 fn answer_of(outputs: &Value) -> Option<&Value> {
-    let generation = outputs
-        .pointer("/generations/0/0")
-        .or_else(|| outputs.pointer("/generations/0"));
+    let generation =
+        outputs.pointer("/generations/0/0").or_else(|| outputs.pointer("/generations/0"));
     generation
         .and_then(|g| g.get("message"))
         .or_else(|| outputs.pointer("/choices/0/message"))

@@ -18,12 +18,7 @@ pub(in crate::formats) fn plain_messages(
     let mut messages = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         match entry {
-            ManagedEntry::Written {
-                role,
-                text,
-                answers,
-                ..
-            } => {
+            ManagedEntry::Written { role, text, answers, .. } => {
                 let block = match answers {
                     None => text_block(text),
                     Some(call) => Some(Block::Result {
@@ -33,10 +28,7 @@ pub(in crate::formats) fn plain_messages(
                         media: Vec::new(),
                     }),
                 };
-                messages.push(PlainMessage {
-                    role: *role,
-                    blocks: block.into_iter().collect(),
-                });
+                messages.push(PlainMessage { role: *role, blocks: block.into_iter().collect() });
             }
             ManagedEntry::Kept { message } => {
                 if let Some(message) = session.messages.get(*message) {
@@ -72,11 +64,8 @@ fn push_message(
             continue;
         };
         let block = block(part, idx, new_text, &mut records);
-        let within = if let Body::Media { within, .. } = &part.body {
-            within.as_deref()
-        } else {
-            None
-        };
+        let within =
+            if let Body::Media { within, .. } = &part.body { within.as_deref() } else { None };
         match (block, within.and_then(|id| result_of(&mut blocks, id))) {
             (Some(block), Some(media)) => media.push(block),
             (block, _) => blocks.extend(block),
@@ -85,15 +74,9 @@ fn push_message(
     let is_unsupported =
         |b: &Block| message.role == Role::Assistant && matches!(b, Block::Media(_));
     let (media, supported): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_unsupported);
-    messages.push(PlainMessage {
-        role: message.role,
-        blocks: supported,
-    });
+    messages.push(PlainMessage { role: message.role, blocks: supported });
     if !media.is_empty() {
-        messages.push(PlainMessage {
-            role: Role::User,
-            blocks: media,
-        });
+        messages.push(PlainMessage { role: Role::User, blocks: media });
     }
 }
 
@@ -118,27 +101,16 @@ fn block(
             text_block(new_text.unwrap_or_default())
         }
         Body::Thinking { sealed_bytes, .. } => {
-            let block = records
-                .block(part)
-                .filter(|_| is_anthropic && *sealed_bytes > 0)?;
+            let block = records.block(part).filter(|_| is_anthropic && *sealed_bytes > 0)?;
             Some(Block::Thinking(block.clone()))
         }
         Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok().map(Block::Tool),
-        Body::ToolCall {
-            call,
-            tool,
-            arguments,
-        } => Some(Block::Call {
+        Body::ToolCall { call, tool, arguments } => Some(Block::Call {
             call: call.to_string(),
             tool: tool.to_string(),
             arguments: new_text.unwrap_or(arguments).to_owned(),
         }),
-        Body::ToolResult {
-            call,
-            is_error,
-            text,
-            ..
-        } => Some(Block::Result {
+        Body::ToolResult { call, is_error, text, .. } => Some(Block::Result {
             call: call.to_string(),
             is_error: *is_error,
             text: new_text.unwrap_or(text).to_owned(),
@@ -190,9 +162,7 @@ impl<'a> Records<'a> {
         ];
         let idx = part.block as usize;
         let record = self.record(part)?;
-        CONTENTS
-            .iter()
-            .find_map(|path| json::at(record, path)?.as_array()?.get(idx))
+        CONTENTS.iter().find_map(|path| json::at(record, path)?.as_array()?.get(idx))
     }
 
     /// Returns media with its payload, or a placeholder if it is missing.
@@ -202,9 +172,8 @@ impl<'a> Records<'a> {
         let is_before = |p: &&Part| p.record == part.record && matches!(p.body, Body::Media { .. });
         let before: Vec<&Part> = before.filter(is_before).collect();
         let nth_in_block = before.iter().filter(|p| p.block == part.block).count();
-        let in_block = self
-            .block(part)
-            .and_then(|block| content::all_in(block).into_iter().nth(nth_in_block));
+        let in_block =
+            self.block(part).and_then(|block| content::all_in(block).into_iter().nth(nth_in_block));
         let anywhere = || {
             let bodies = before.iter().map(|part| &part.body);
             content::found(self.record(part)?, bodies, &part.body)
@@ -216,13 +185,7 @@ impl<'a> Records<'a> {
 
 /// Returns the text that replaces media without a payload.
 fn missing(body: &Body) -> String {
-    let Body::Media {
-        media,
-        mime,
-        pixels,
-        ..
-    } = body
-    else {
+    let Body::Media { media, mime, pixels, .. } = body else {
         return String::new();
     };
     let size = pixels.map_or_else(String::new, |(w, h)| format!(", {w}x{h}"));

@@ -75,11 +75,7 @@ fn sound<'a>(list: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let all: Vec<&Value> = list.collect();
     let sound: Vec<&Value> = all.iter().copied().filter(|m| !is_broken(m)).collect();
     let n_broken = all.len() - sound.len();
-    if n_broken * MESSAGES_PER_BROKEN <= all.len() {
-        sound
-    } else {
-        all
-    }
+    if n_broken * MESSAGES_PER_BROKEN <= all.len() { sound } else { all }
 }
 
 /// Lists the messages of values that are all conversations.
@@ -88,11 +84,7 @@ fn conversations<'a>(
     shape: &Shape,
 ) -> Option<DetectedList<'a>> {
     let how = "JSON Lines of conversations";
-    let mut look = DetectedList {
-        how,
-        bodies: Vec::new(),
-        messages: Vec::new(),
-    };
+    let mut look = DetectedList { how, bodies: Vec::new(), messages: Vec::new() };
     for value in values {
         match (body(value, shape), value.as_array()) {
             (Some((body, listed)), _) => {

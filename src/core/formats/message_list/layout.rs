@@ -57,12 +57,7 @@ pub(super) fn find(
     let passes = json::DOCUMENT_PASSES;
     let located = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
     let records = jsonl::map_records(bytes, progress, passes, warnings, located)?;
-    let count = |wanted| {
-        records
-            .iter()
-            .filter(|(_, _, kind)| *kind == wanted)
-            .count()
-    };
+    let count = |wanted| records.iter().filter(|(_, _, kind)| *kind == wanted).count();
     let n_conversations = count(Kind::Conversation);
     if count(Kind::Message) > n_conversations {
         let elements = records.into_iter().map(|(span, ..)| span).collect();
@@ -72,11 +67,7 @@ pub(super) fn find(
     for (span, line, _) in records {
         progress.check_cancelled()?;
         match of_conversation(bytes, shape, &span) {
-            Some(layout) => found.push(Layout {
-                whole: span,
-                is_one_of_many: true,
-                ..layout
-            }),
+            Some(layout) => found.push(Layout { whole: span, is_one_of_many: true, ..layout }),
             None => warnings.push(Warning {
                 line: Some(line),
                 text: "this record is not a conversation".to_owned(),
@@ -124,10 +115,7 @@ fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
         return vec![of_lines(bytes, vec![document.clone()])];
     }
     if let Some(layout) = of_conversation(bytes, shape, document) {
-        return vec![Layout {
-            whole: file,
-            ..layout
-        }];
+        return vec![Layout { whole: file, ..layout }];
     }
     // A list of conversations.
     let mut lists = shape.many.iter();
@@ -136,20 +124,14 @@ fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
     let listed = json::elements(bytes, &list).unwrap_or_default();
     let each = listed.iter().filter_map(|span| {
         let layout = of_conversation(bytes, shape, span)?;
-        Some(Layout {
-            whole: span.clone(),
-            is_one_of_many: true,
-            ..layout
-        })
+        Some(Layout { whole: span.clone(), is_one_of_many: true, ..layout })
     });
     whole_file_if_only(bytes, shape, each.collect())
 }
 
 fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
-    let (first, last) = (
-        elements.first().map_or(0, |e| e.start),
-        elements.last().map_or(bytes.len(), |e| e.end),
-    );
+    let (first, last) =
+        (elements.first().map_or(0, |e| e.start), elements.last().map_or(bytes.len(), |e| e.end));
     Layout {
         whole: 0..bytes.len(),
         is_one_of_many: false,
@@ -167,15 +149,14 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
     let is_message = |e: &Span| shape.is_marked_at(bytes, e);
     if let Some(elements) = json::elements(bytes, span) {
         let list = span.start + 1..span.end - 1;
-        return elements.iter().any(is_message).then(|| Layout {
-            list,
-            ..of_lines(bytes, elements)
-        });
+        return elements
+            .iter()
+            .any(is_message)
+            .then(|| Layout { list, ..of_lines(bytes, elements) });
     }
     let members = json::members(bytes, span)?;
-    let (body, list) = BODIES
-        .iter()
-        .find_map(|path| list_in(bytes, shape, span, &members, path))?;
+    let (body, list) =
+        BODIES.iter().find_map(|path| list_in(bytes, shape, span, &members, path))?;
     let elements = json::elements(bytes, &list)?;
     let found = shape.answers.iter().find_map(|key| {
         let (_, value) = members.iter().rev().find(|(name, _)| name == key)?;
@@ -215,18 +196,12 @@ fn list_in(
     path: &[&str],
 ) -> Option<(Span, Span)> {
     let member = |key: &str| {
-        members
-            .iter()
-            .rev()
-            .find(|(name, _)| name == key)
-            .map(|(_, span)| span.clone())
+        members.iter().rev().find(|(name, _)| name == key).map(|(_, span)| span.clone())
     };
     let is_list = |list: &Span| bytes.get(list.start) == Some(&b'[');
     let mut lists = shape.lists.iter();
     match path.first() {
-        None => lists
-            .find_map(|key| member(key).filter(is_list))
-            .map(|list| (root.clone(), list)),
+        None => lists.find_map(|key| member(key).filter(is_list)).map(|list| (root.clone(), list)),
         Some(key) => {
             let body = member(key)?;
             lists
@@ -241,13 +216,7 @@ fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) ->
     let first_choice =
         |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
     let one = |message: Option<Span>, response: &Span| {
-        message
-            .into_iter()
-            .map(|message| Answer {
-                message,
-                response: response.clone(),
-            })
-            .collect()
+        message.into_iter().map(|message| Answer { message, response: response.clone() }).collect()
     };
     match key {
         "choices" => one(first_choice(json::elements(bytes, value)), root),
@@ -257,23 +226,12 @@ fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) ->
             }
             let is_message = at_path(bytes, value, &["role"]).is_some();
             let itself = is_message.then(|| value.clone());
-            one(
-                first_choice(array_at(bytes, value, &["choices"])).or(itself),
-                value,
-            )
+            one(first_choice(array_at(bytes, value, &["choices"])).or(itself), value)
         }
-        "output" => listed(
-            bytes,
-            shape,
-            json::elements(bytes, value).unwrap_or_default(),
-            Some(root),
-        ),
-        _ => listed(
-            bytes,
-            shape,
-            json::elements(bytes, value).unwrap_or_default(),
-            None,
-        ),
+        "output" => {
+            listed(bytes, shape, json::elements(bytes, value).unwrap_or_default(), Some(root))
+        }
+        _ => listed(bytes, shape, json::elements(bytes, value).unwrap_or_default(), None),
     }
 }
 
@@ -284,26 +242,18 @@ fn listed(
     messages: Vec<Span>,
     response: Option<&Span>,
 ) -> Vec<Answer> {
-    let messages = messages
-        .into_iter()
-        .filter(|message| shape.is_marked_at(bytes, message));
+    let messages = messages.into_iter().filter(|message| shape.is_marked_at(bytes, message));
     messages
-        .map(|message| Answer {
-            response: response.unwrap_or(&message).clone(),
-            message,
-        })
+        .map(|message| Answer { response: response.unwrap_or(&message).clone(), message })
         .collect()
 }
 
 /// Returns whether the log repeats the answer as the last message.
 fn says_same(bytes: &[u8], last: &Span, answer: &Answer) -> bool {
-    let (Some(a), Some(b)) = (
-        json::parse_span(bytes, last),
-        json::parse_span(bytes, &answer.message),
-    ) else {
+    let (Some(a), Some(b)) =
+        (json::parse_span(bytes, last), json::parse_span(bytes, &answer.message))
+    else {
         return false;
     };
-    ["role", "content", "tool_calls"]
-        .iter()
-        .all(|key| a.get(key) == b.get(key))
+    ["role", "content", "tool_calls"].iter().all(|key| a.get(key) == b.get(key))
 }

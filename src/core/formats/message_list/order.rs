@@ -27,11 +27,7 @@ fn make_ids_unique(messages: &mut [PlainMessage]) {
                 let n = count.entry(call.clone()).or_default();
                 let new = loop {
                     *n += 1;
-                    let new = if *n > 1 {
-                        format!("{call}-{n}")
-                    } else {
-                        call.clone()
-                    };
+                    let new = if *n > 1 { format!("{call}-{n}") } else { call.clone() };
                     if used.insert(new.clone()) {
                         break new;
                     }
@@ -73,22 +69,12 @@ fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     for (idx, message) in messages.iter_mut().enumerate() {
         for block in mem::take(&mut message.blocks) {
             match block {
-                Block::Result {
-                    call,
-                    is_error,
-                    text,
-                    media,
-                } => match open.remove(&call) {
-                    Some(caller) => results[caller].push(Block::Result {
-                        call,
-                        is_error,
-                        text,
-                        media,
-                    }),
+                Block::Result { call, is_error, text, media } => match open.remove(&call) {
+                    Some(caller) => {
+                        results[caller].push(Block::Result { call, is_error, text, media })
+                    }
                     // Providers reject a result without a call. Its text is kept.
-                    None => message
-                        .blocks
-                        .extend(text_block(&text).into_iter().chain(media)),
+                    None => message.blocks.extend(text_block(&text).into_iter().chain(media)),
                 },
                 block => {
                     open.extend(call_of(&block).map(|call| (call.to_owned(), idx)));
@@ -102,10 +88,7 @@ fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
         let calls = message.blocks.iter().filter_map(call_of);
         blocks.extend(calls.filter(|call| open.contains_key(*call)).map(no_result));
         out.push(message);
-        out.push(PlainMessage {
-            role: Role::Tool,
-            blocks,
-        });
+        out.push(PlainMessage { role: Role::Tool, blocks });
     }
     out.retain(|message| !message.blocks.is_empty());
     out
@@ -125,9 +108,5 @@ fn is_call(block: &Block) -> bool {
 }
 
 fn call_of(block: &Block) -> Option<&str> {
-    if let Block::Call { call, .. } = block {
-        Some(call)
-    } else {
-        None
-    }
+    if let Block::Call { call, .. } = block { Some(call) } else { None }
 }

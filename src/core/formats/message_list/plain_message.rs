@@ -57,9 +57,7 @@ pub(super) fn text_block(text: &str) -> Option<Block> {
 
 /// Serializes a request document: its members in order, then the messages, one per line.
 pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
-    let members = members
-        .iter()
-        .map(|(key, value)| format!("  \"{key}\": {value},\n"));
+    let members = members.iter().map(|(key, value)| format!("  \"{key}\": {value},\n"));
     let head = format!("{{\n{}  \"messages\": [\n", members.collect::<String>());
     let mut text = messages.0;
     text.insert_str(0, &head);
@@ -95,14 +93,9 @@ pub(in crate::formats) fn definition(tool: &Value) -> (String, Option<Value>, Va
     let name = json::str_at(inner, &["name"])
         .or_else(|| json::str_at(tool, &["type"]))
         .unwrap_or_default();
-    let schema = ["input_schema", "parameters", "inputSchema"]
-        .iter()
-        .find_map(|key| inner.get(key));
+    let schema =
+        ["input_schema", "parameters", "inputSchema"].iter().find_map(|key| inner.get(key));
     let schema = schema.filter(|s| s.is_object()).cloned();
     let empty = || Value::Object(Map::from_iter([("type".to_owned(), Value::from("object"))]));
-    (
-        name.to_owned(),
-        inner.get("description").cloned(),
-        schema.unwrap_or_else(empty),
-    )
+    (name.to_owned(), inner.get("description").cloned(), schema.unwrap_or_else(empty))
 }

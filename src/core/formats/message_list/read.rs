@@ -36,12 +36,7 @@ pub(in crate::formats) fn read(
     dialect: &Dialect,
 ) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
-    let layouts = layout::find(
-        &input.bytes.whole(),
-        &dialect.shape,
-        progress,
-        &mut log.warnings,
-    )?;
+    let layouts = layout::find(&input.bytes.whole(), &dialect.shape, progress, &mut log.warnings)?;
     let is_many = layouts.len() > 1;
     let mut sessions = Vec::with_capacity(layouts.len());
     for (idx, layout) in layouts.iter().enumerate() {
@@ -261,9 +256,7 @@ fn read_element(
     ReadElement {
         span: element.span.clone(),
         drafts,
-        call: settings
-            .call_of(value, element.response.as_ref(), dialect)
-            .map(Box::new),
+        call: settings.call_of(value, element.response.as_ref(), dialect).map(Box::new),
     }
 }
 
@@ -275,11 +268,7 @@ fn parse_elements(
     let listed = spans.par_iter().map(|span| {
         progress.check_cancelled()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
-        Ok(Element {
-            span: span.clone(),
-            value: json::parse_span(bytes, span),
-            response: None,
-        })
+        Ok(Element { span: span.clone(), value: json::parse_span(bytes, span), response: None })
     });
     listed.collect()
 }

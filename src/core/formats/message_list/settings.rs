@@ -20,10 +20,7 @@ impl Settings {
     /// Reads all members of the outermost object and of the body except messages and answers.
     pub(super) fn new(bytes: &[u8], layout: &Layout, dialect: &Dialect) -> Self {
         let mut found = Map::new();
-        let body = layout
-            .body
-            .as_ref()
-            .filter(|body| layout.root.as_ref() != Some(*body));
+        let body = layout.body.as_ref().filter(|body| layout.root.as_ref() != Some(*body));
         for object in layout.root.iter().chain(body) {
             for (key, span) in json::members(bytes, object).unwrap_or_default() {
                 if layout.answers_in == Some(&*key)
@@ -37,21 +34,13 @@ impl Settings {
                 }
             }
         }
-        let window = found
-            .get("context_window")
-            .and_then(|window| counts::window_at(window, &[]));
-        Self {
-            members: found,
-            window,
-        }
+        let window = found.get("context_window").and_then(|window| counts::window_at(window, &[]));
+        Self { members: found, window }
     }
 
     /// Returns the text of a member unless it is blank.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.members
-            .get(key)?
-            .as_str()
-            .filter(|text| !text.trim().is_empty())
+        self.members.get(key)?.as_str().filter(|text| !text.trim().is_empty())
     }
 
     /// Takes the mark of a managed conversation from a record of the list, if the document has no other place for it.
@@ -72,9 +61,7 @@ impl Settings {
     /// Returns the number of managed messages. The usage they report belongs to contexts that are no longer in the
     /// file.
     pub(super) fn n_managed(&self) -> usize {
-        let n = self
-            .mark()
-            .and_then(|mark| json::u64_at(mark, &["messages"]));
+        let n = self.mark().and_then(|mark| json::u64_at(mark, &["messages"]));
         n.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX))
     }
 
@@ -91,9 +78,7 @@ impl Settings {
         response: Option<&Value>,
         dialect: &Dialect,
     ) -> Option<CallDraft> {
-        let mut call = message
-            .and_then(dialect.call)
-            .or_else(|| (dialect.call)(response?))?;
+        let mut call = message.and_then(dialect.call).or_else(|| (dialect.call)(response?))?;
         call.window = self.window;
         Some(call)
     }

@@ -36,14 +36,9 @@ pub(in crate::formats) fn is_broken(value: &Value) -> bool {
         return !value.is_array();
     };
     let is_typed = members.contains_key("type");
-    let has_other_members = members
-        .keys()
-        .any(|key| !["role", "content"].contains(&key.as_str()));
+    let has_other_members = members.keys().any(|key| !["role", "content"].contains(&key.as_str()));
     let content = members.get("content");
-    let is_content = matches!(
-        content,
-        Some(Value::String(_) | Value::Array(_) | Value::Null)
-    );
+    let is_content = matches!(content, Some(Value::String(_) | Value::Array(_) | Value::Null));
     match members.get("role") {
         Some(Value::String(_)) => !is_content && !has_other_members,
         _ => !is_typed,
@@ -54,7 +49,7 @@ pub(in crate::formats) fn is_broken(value: &Value) -> bool {
 pub(in crate::formats) fn refuse_empty(value: &Value) -> Result<(), String> {
     if json::str_at(value, &["role"]).is_some() && is_broken(value) {
         return Err(
-            "a message without readable content is kept, but not sent to the model".to_owned(),
+            "a message without readable content is kept, but not sent to the model".to_owned()
         );
     }
     Ok(())
@@ -69,26 +64,20 @@ impl Shape {
     /// Returns whether a value may be a message.
     pub(super) fn is_marked(&self, value: &Value) -> bool {
         let is_mark = |mark: &Value| mark.is_string() || mark.is_object();
-        self.marks
-            .iter()
-            .any(|key| value.get(key).is_some_and(is_mark))
+        self.marks.iter().any(|key| value.get(key).is_some_and(is_mark))
     }
 
     /// Returns whether nearly all elements of a list may be messages. Tolerates a few damaged ones.
     pub(super) fn is_list<'a>(&self, list: impl Iterator<Item = &'a Value> + Clone) -> bool {
-        let (n, n_marked) = (
-            list.clone().count(),
-            list.clone().filter(|v| self.is_marked(v)).count(),
-        );
+        let (n, n_marked) =
+            (list.clone().count(), list.clone().filter(|v| self.is_marked(v)).count());
         let mut others = list.filter(|value| !self.is_marked(value));
         n_marked > 0 && (n - n_marked) * MESSAGES_PER_BROKEN <= n && others.all(is_broken)
     }
 
     /// Returns whether the value at a span may be a message.
     pub(super) fn is_marked_at(&self, bytes: &[u8], span: &Span) -> bool {
-        self.marks
-            .iter()
-            .any(|key| at_path(bytes, span, &[key]).is_some())
+        self.marks.iter().any(|key| at_path(bytes, span, &[key]).is_some())
     }
 
     /// Returns the kind of a message: the value of its mark, or the role within it.

@@ -10,20 +10,10 @@ use crate::units::{Millis, Tokens};
 use serde_json::Value;
 
 /// Paths at which records store the answer.
-const ANSWERS: [&[&str]; 4] = [
-    &[],
-    &["response"],
-    &["extra", "response"],
-    &["response_metadata"],
-];
+const ANSWERS: [&[&str]; 4] = [&[], &["response"], &["extra", "response"], &["response_metadata"]];
 /// Paths at which records store their time.
-const TIMES: [&[&str]; 5] = [
-    &["timestamp"],
-    &["created_at"],
-    &["ts"],
-    &["extra", "timestamp"],
-    &["created"],
-];
+const TIMES: [&[&str]; 5] =
+    [&["timestamp"], &["created_at"], &["ts"], &["extra", "timestamp"], &["created"]];
 
 /// Returns the call that a record reports, if it reports usage.
 pub(in crate::formats) fn call_of(record: &Value) -> Option<CallDraft> {
@@ -118,10 +108,7 @@ mod tests {
         };
         // The next call reads what this call wrote.
         let usage = call(3_004, 3_000, 200);
-        assert_eq!(
-            (usage.input, usage.cache_write),
-            (Tokens(3_204), Some(Tokens(200)))
-        );
+        assert_eq!((usage.input, usage.cache_write), (Tokens(3_204), Some(Tokens(200))));
         assert_eq!(call(3_260, 3_200, 50).input, Tokens(3_260));
         assert_eq!(call(4, 0, 3_000).input, Tokens(3_004));
     }

@@ -54,23 +54,11 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// Roles of messages, including `exit`, which mini-SWE-agent appends at the end.
-pub(super) const ROLES: [&str; 7] = [
-    "system",
-    "developer",
-    "user",
-    "assistant",
-    "tool",
-    "function",
-    "exit",
-];
+pub(super) const ROLES: [&str; 7] =
+    ["system", "developer", "user", "assistant", "tool", "function", "exit"];
 /// Content block types of the Responses API.
-const RESPONSES_BLOCKS: [&str; 5] = [
-    "input_text",
-    "output_text",
-    "input_image",
-    "input_file",
-    "summary_text",
-];
+const RESPONSES_BLOCKS: [&str; 5] =
+    ["input_text", "output_text", "input_image", "input_file", "summary_text"];
 
 fn detect(probe: &Probe) -> Option<String> {
     let list = message_list::detect_list(probe, &message_list::CHAT)?;
@@ -82,10 +70,7 @@ fn detect(probe: &Probe) -> Option<String> {
             .iter()
             .any(|m| m.get("tool_calls").is_some() || m.get("tool_call_id").is_some());
         let suffix = if calls { " and tool_calls" } else { "" };
-        format!(
-            "{} with role and content{suffix}, and no Anthropic block",
-            list.how
-        )
+        format!("{} with role and content{suffix}, and no Anthropic block", list.how)
     })
 }
 

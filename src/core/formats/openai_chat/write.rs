@@ -41,10 +41,8 @@ pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         return None;
     }
     let (bytes, span) = (editing.bytes, &editing.span);
-    if let Some(((_, text), nested)) = editing
-        .parts
-        .split_first()
-        .filter(|((part, _), _)| is_result(part))
+    if let Some(((_, text), nested)) =
+        editing.parts.split_first().filter(|((part, _), _)| is_result(part))
     {
         if *text == PartChange::Removed {
             return None;
@@ -93,12 +91,10 @@ fn edit_thinking(
         PartChange::Replaced(text) => {
             removed_members.extend(["reasoning_details", "thinking_blocks"]);
             let text = json_string(text);
-            patches.push(
-                match range("reasoning_content").or_else(|| range("reasoning")) {
-                    Some(range) => (range, text),
-                    None => with_member(editing.bytes, &editing.span, "reasoning_content", &text),
-                },
-            );
+            patches.push(match range("reasoning_content").or_else(|| range("reasoning")) {
+                Some(range) => (range, text),
+                None => with_member(editing.bytes, &editing.span, "reasoning_content", &text),
+            });
         }
     }
 }
@@ -108,10 +104,8 @@ fn edit_content(editing: &Editing<'_>, patches: &mut Vec<Patch>) {
     let (bytes, span) = (editing.bytes, &editing.span);
     let blocks = array_at(bytes, span, &["content"]);
     let mut removed = vec![false; blocks.as_ref().map_or(0, Vec::len)];
-    for (part, change) in editing
-        .parts
-        .iter()
-        .filter(|(part, _)| !is_call(part) && !is_thinking(part))
+    for (part, change) in
+        editing.parts.iter().filter(|(part, _)| !is_call(part) && !is_thinking(part))
     {
         let block = part.block as usize;
         let change = change.or_removed();
@@ -149,12 +143,7 @@ fn edit_calls(
     let (bytes, span) = (editing.bytes, &editing.span);
     let listed = array_at(bytes, span, &["tool_calls"]).unwrap_or_default();
     let mut removed = vec![false; listed.len()];
-    for (nth, (_, change)) in editing
-        .parts
-        .iter()
-        .filter(|(part, _)| is_call(part))
-        .enumerate()
-    {
+    for (nth, (_, change)) in editing.parts.iter().filter(|(part, _)| is_call(part)).enumerate() {
         let function = match listed.get(nth) {
             Some(call) => ["function", "custom"]
                 .iter()
@@ -167,9 +156,8 @@ fn edit_calls(
             (PartChange::Removed, Some(removed)) => *removed = true,
             (PartChange::Removed, None) => removed_members.push("function_call"),
             (PartChange::Replaced(text), _) => {
-                let range = ["arguments", "input"]
-                    .iter()
-                    .find_map(|key| at_path(bytes, &function, &[key]));
+                let range =
+                    ["arguments", "input"].iter().find_map(|key| at_path(bytes, &function, &[key]));
                 patches.extend(range.map(|range| (range, json_string(text))));
             }
         }
@@ -201,25 +189,17 @@ impl SortedBlocks {
                 Block::Thinking(_) => {}
                 Block::Tool(tool) => tools.push(function(&tool)),
                 Block::Media(media) => sorted.content.push(media_value(media)),
-                Block::Call {
-                    call,
-                    tool,
-                    arguments,
-                } => {
+                Block::Call { call, tool, arguments } => {
                     let function = json!({"name": tool, "arguments": arguments});
                     sorted
                         .calls
                         .push(json!({"id": call, "type": "function", "function": function}));
                 }
-                Block::Result {
-                    call, text, media, ..
-                } => {
+                Block::Result { call, text, media, .. } => {
                     sorted
                         .results
                         .push(json!({"role": "tool", "tool_call_id": call, "content": text}));
-                    sorted
-                        .result_media
-                        .extend(media.into_iter().filter_map(media_or_text));
+                    sorted.result_media.extend(media.into_iter().filter_map(media_or_text));
                 }
             }
         }
@@ -254,29 +234,16 @@ fn messages(conversation: Vec<PlainMessage>) -> (Vec<Value>, Lines) {
 /// Writes pending media as a user message.
 fn flush(pending_media: &mut Vec<Value>, out: &mut Lines) {
     if !pending_media.is_empty() {
-        out.push(&message(
-            Role::User,
-            std::mem::take(pending_media),
-            Vec::new(),
-        ));
+        out.push(&message(Role::User, std::mem::take(pending_media), Vec::new()));
     }
 }
 
 fn message(role: Role, content: Vec<Value>, calls: Vec<Value>) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), role.name().into());
-    let only_text = if let [only] = &content[..] {
-        only.get("text").cloned()
-    } else {
-        None
-    };
-    let content = only_text.unwrap_or_else(|| {
-        if content.is_empty() {
-            Value::Null
-        } else {
-            Value::from(content)
-        }
-    });
+    let only_text = if let [only] = &content[..] { only.get("text").cloned() } else { None };
+    let content = only_text
+        .unwrap_or_else(|| if content.is_empty() { Value::Null } else { Value::from(content) });
     message.insert("content".to_owned(), content);
     if !calls.is_empty() {
         message.insert("tool_calls".to_owned(), calls.into());
@@ -299,10 +266,9 @@ fn media_or_text(block: Block) -> Option<Value> {
 fn media_value(media: Media) -> Value {
     let replacement = text_value(&media.placeholder());
     match (media.kind, media.source) {
-        (MediaKind::Image, source) => source.url().map_or(
-            replacement,
-            |url| json!({"type": "image_url", "image_url": {"url": url}}),
-        ),
+        (MediaKind::Image, source) => source
+            .url()
+            .map_or(replacement, |url| json!({"type": "image_url", "image_url": {"url": url}})),
         (MediaKind::Audio, MediaSource::Base64 { mime, data }) => {
             let format = mime.rsplit('/').next().unwrap_or_default();
             json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})

@@ -102,14 +102,7 @@ fn media(file: &Value) -> Option<Media> {
 }
 
 /// Types of parts that are not sent.
-const NOT_SENT: [&str; 6] = [
-    "snapshot",
-    "patch",
-    "agent",
-    "retry",
-    "compaction",
-    "subtask",
-];
+const NOT_SENT: [&str; 6] = ["snapshot", "patch", "agent", "retry", "compaction", "subtask"];
 
 /// Returns the model calls of an answer. The usage of the whole answer applies if its only call reports none.
 pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
@@ -145,8 +138,7 @@ pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
             "reasoning" => {
                 let text = json::str_at(value, &["text"]).unwrap_or_default();
                 let sealed = value.get("metadata").map_or(0, encrypted_bytes);
-                call.output
-                    .extend(content::thought(text, sealed).map(|body| part(idx, body)));
+                call.output.extend(content::thought(text, sealed).map(|body| part(idx, body)));
             }
             "tool" => tool(idx, value, call, pruned),
             "file" => call.output.extend(file(idx, value, None)),
@@ -182,8 +174,7 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Vec<PrunedOutpu
     let id = field(&["callID"]).unwrap_or_default();
     let name = field(&["tool"]).unwrap_or_default();
     let state = value.get("state").unwrap_or(&Value::Null);
-    call.output
-        .push(part(idx, content::call(Some(id), name, state.get("input"))));
+    call.output.push(part(idx, content::call(Some(id), name, state.get("input"))));
     let status = field(&["state", "status"]).unwrap_or_default();
     let output = match status {
         "completed" => field(&["state", "output"]),
@@ -203,16 +194,10 @@ fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Vec<PrunedOutpu
     call.results.push(part(idx, body));
     let attached = state.get("attachments").and_then(Value::as_array);
     call.results.extend(
-        attached
-            .into_iter()
-            .flatten()
-            .filter_map(|attachment| file(idx, attachment, Some(id))),
+        attached.into_iter().flatten().filter_map(|attachment| file(idx, attachment, Some(id))),
     );
     if let Some(time) = json::millis_at(state, &["time", "compacted"]) {
-        pruned.push(PrunedOutput {
-            time,
-            call: id.into(),
-        });
+        pruned.push(PrunedOutput { time, call: id.into() });
     }
 }
 

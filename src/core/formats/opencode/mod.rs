@@ -33,11 +33,7 @@ pub(super) const FORMAT: Format = Format {
     combine_files: Some(storage_folder::combined),
     parse,
     write_own: Some(|session, managed| Ok(export::export(session, managed))),
-    recorded: &[
-        RecordedData::Usage,
-        RecordedData::Times,
-        RecordedData::Compactions,
-    ],
+    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
     record_ids: Some(RECORD_IDS),
     database: Some(&store::DATABASE),
@@ -47,20 +43,14 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Ids that the program requires to be unique.
-const RECORD_IDS: RecordIds = RecordIds {
-    list: "messages",
-    path: &["info", "id"],
-    parts: Some("parts"),
-};
+const RECORD_IDS: RecordIds =
+    RecordIds { list: "messages", path: &["info", "id"], parts: Some("parts") };
 
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let is_message = |m: &Value| {
         m.get("parts").is_some_and(Value::is_array)
-            && matches!(
-                json::str_at(m, &["info", "role"]),
-                Some("user" | "assistant")
-            )
+            && matches!(json::str_at(m, &["info", "role"]), Some("user" | "assistant"))
     };
     let listed = document.get("messages").unwrap_or(document).as_array()?;
     let id = json::str_at(document, &["info", "id"]).unwrap_or_default();
@@ -80,11 +70,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
-    let path: &[&str] = if json::elements(bytes, &whole).is_some() {
-        &[]
-    } else {
-        &["messages"]
-    };
+    let path: &[&str] = if json::elements(bytes, &whole).is_some() { &[] } else { &["messages"] };
     let messages = json::rows_at(bytes, &whole, path, progress, &mut log.notes)?;
     let head = json::members_except(bytes, &whole, &["messages"]);
     reader::read(input, &head, messages, progress, log)

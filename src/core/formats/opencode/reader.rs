@@ -62,10 +62,7 @@ pub(super) fn read(
     reader.prune_until(Some(Millis(i64::MAX)));
     let mut session = reader.transcript.finish();
     if let (Some(session), true) = (&mut session, identity.parent.is_some()) {
-        session.track = Track::SubAgent(SubAgent {
-            id: Some(identity.id),
-            ..SubAgent::default()
-        });
+        session.track = Track::SubAgent(SubAgent { id: Some(identity.id), ..SubAgent::default() });
     }
     let sessions = session.into_iter().collect();
     log.finish(input, sessions, "an OpenCode session without a message")
@@ -132,22 +129,13 @@ impl OpenCodeReader {
             self.subtasks.extend(id.map(Into::into));
         }
         let draft = message::draft(row, Role::User, parts);
-        let message = self.say(
-            id,
-            Draft {
-                is_injected: is_injected || compaction.is_some(),
-                ..draft
-            },
-        );
+        let message =
+            self.say(id, Draft { is_injected: is_injected || compaction.is_some(), ..draft });
         if let Some((_, part)) = compaction {
             self.request = Some(CompactionRequest {
                 id: id.unwrap_or_default().into(),
                 message,
-                trigger: if json::is_true(part, &["auto"]) {
-                    "auto"
-                } else {
-                    "manual"
-                },
+                trigger: if json::is_true(part, &["auto"]) { "auto" } else { "manual" },
                 tail: json::str_at(part, &["tail_start_id"]).map(Into::into),
             });
         }
@@ -188,10 +176,7 @@ impl OpenCodeReader {
                 }
                 continue;
             }
-            let draft = Draft {
-                is_summary,
-                ..message::draft(row, Role::Assistant, call.output)
-            };
+            let draft = Draft { is_summary, ..message::draft(row, Role::Assistant, call.output) };
             // The summary request and the summary exist only because of the compaction.
             let message = if is_programs_own && usage.is_none() {
                 self.transcript.add_message(draft)
@@ -199,10 +184,7 @@ impl OpenCodeReader {
                 if let Some(usage) = usage.filter(|_| !self.is_managed) {
                     summary_usage.get_or_insert_default().add(&usage);
                 }
-                self.transcript.add_message(Draft {
-                    in_history: false,
-                    ..draft
-                })
+                self.transcript.add_message(Draft { in_history: false, ..draft })
             } else {
                 let message = self.transcript.add_answer(reported, draft);
                 if self.is_managed {
@@ -244,11 +226,7 @@ impl OpenCodeReader {
             Some((from, request.message))
         });
         let mut kept: Vec<usize> = tail.map_or_else(Vec::new, |(from, to)| {
-            self.context
-                .iter()
-                .copied()
-                .filter(|idx| (from..to).contains(idx))
-                .collect()
+            self.context.iter().copied().filter(|idx| (from..to).contains(idx)).collect()
         });
         kept.extend(request.as_ref().map(|request| request.message));
         kept.extend(summary);
@@ -258,9 +236,7 @@ impl OpenCodeReader {
         }
         let trigger = request.map_or("", |request| request.trigger);
         self.context.clone_from(&kept);
-        self.transcript
-            .builder
-            .compaction(trigger, None, None, kept);
+        self.transcript.builder.compaction(trigger, None, None, kept);
     }
 
     /// Applies the prunings up to a time.
@@ -285,9 +261,7 @@ impl OpenCodeReader {
         }
         self.context.clone_from(&kept);
         if is_changed {
-            self.transcript
-                .builder
-                .compaction("prune", None, None, kept);
+            self.transcript.builder.compaction("prune", None, None, kept);
         }
     }
 

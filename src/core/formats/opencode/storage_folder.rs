@@ -9,10 +9,7 @@ pub(super) fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     let session = files.iter().find(|file| is_of(file, "ses_"))?;
     let mut parts: BTreeMap<&str, BTreeMap<&str, &FolderFile>> = BTreeMap::new();
     for part in files.iter().filter(|file| is_of(file, "prt_")) {
-        parts
-            .entry(part.folder_name())
-            .or_default()
-            .insert(part.file_name(), part);
+        parts.entry(part.folder_name()).or_default().insert(part.file_name(), part);
     }
     let mut messages: Vec<&FolderFile> = files.iter().filter(|f| is_of(f, "msg_")).collect();
     messages.sort_by_key(|file| file.file_name());

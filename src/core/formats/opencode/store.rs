@@ -13,11 +13,7 @@ pub(super) static DATABASE: Database = Database {
         ("message", &["id", "session_id", "data"]),
         ("part", &["id", "message_id", "session_id", "data"]),
     ],
-    listing: TableQuery {
-        table: "session",
-        columns: SESSION,
-        filter: RowFilter::All,
-    },
+    listing: TableQuery { table: "session", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,
     document,
@@ -68,10 +64,7 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     };
     let mut parts_by_message: HashMap<&str, Vec<Record<'_>>> = HashMap::new();
     for part in parts.iter() {
-        parts_by_message
-            .entry(part.text("message_id"))
-            .or_default()
-            .push(part);
+        parts_by_message.entry(part.text("message_id")).or_default().push(part);
     }
     let mut messages: Vec<Record<'_>> = messages.iter().collect();
     messages.sort_by_key(|row| (row.integer("time_created"), row.text("id")));
@@ -81,11 +74,7 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
         let mut parts = parts_by_message.remove(id).unwrap_or_default();
         parts.sort_by_key(|part| part.text("id"));
         let part = |part: &Record<'_>| {
-            let ids = [
-                ("id", part.text("id")),
-                ("sessionID", &entry.id),
-                ("messageID", id),
-            ];
+            let ids = [("id", part.text("id")), ("sessionID", &entry.id), ("messageID", id)];
             part.json_with("data", &ids)
         };
         let info = row.json_with("data", &[("id", id), ("sessionID", &entry.id)]);

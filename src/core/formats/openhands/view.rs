@@ -34,12 +34,7 @@ impl View {
         condensation: Condensation<'_>,
         transcript: &mut Transcript,
     ) {
-        let Condensation {
-            forgotten,
-            trigger,
-            summary,
-            offset,
-        } = condensation;
+        let Condensation { forgotten, trigger, summary, offset } = condensation;
         self.0.retain(|(event, _)| !forgotten.contains(event));
         if let Some(summary) = summary {
             // The offset counts events, and one event may produce several messages.

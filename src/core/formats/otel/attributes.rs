@@ -33,9 +33,7 @@ impl Attributes {
 
     /// Returns the first of these attributes that exists.
     pub(super) fn first(&self, names: &[&str]) -> Option<&Value> {
-        names
-            .iter()
-            .find_map(|name| self.0.get(*name).filter(|v| !v.is_null()))
+        names.iter().find_map(|name| self.0.get(*name).filter(|v| !v.is_null()))
     }
 
     /// Returns the first of these attributes that is a string.
@@ -55,10 +53,7 @@ impl Attributes {
     pub(super) fn below(&self, prefix: &str) -> Option<Value> {
         let mut tree = Map::new();
         for (name, value) in &self.0 {
-            if let Some(rest) = name
-                .strip_prefix(prefix)
-                .and_then(|rest| rest.strip_prefix('.'))
-            {
+            if let Some(rest) = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.')) {
                 insert(&mut tree, rest, value);
             }
         }
@@ -83,11 +78,7 @@ fn plain(value: &Value) -> Value {
         }
         "arrayValue" => {
             let list = inner.get("values").and_then(Value::as_array);
-            list.into_iter()
-                .flatten()
-                .map(plain)
-                .collect::<Vec<_>>()
-                .into()
+            list.into_iter().flatten().map(plain).collect::<Vec<_>>().into()
         }
         "kvlistValue" => {
             let list = inner.get("values").and_then(Value::as_array);
@@ -108,9 +99,7 @@ fn insert(tree: &mut Map<String, Value>, path: &str, value: &Value) {
             here.insert(step.to_owned(), value.clone());
             return;
         }
-        let next = here
-            .entry(step.to_owned())
-            .or_insert_with(|| Value::Object(Map::new()));
+        let next = here.entry(step.to_owned()).or_insert_with(|| Value::Object(Map::new()));
         if !next.is_object() {
             *next = Value::Object(Map::new());
         }
@@ -129,10 +118,7 @@ fn numbered_to_lists(value: Value) -> Value {
     let number = |key: &String| key.parse::<usize>().ok().filter(|n| *n < MAX_LIST_LENGTH);
     if !members.keys().all(|key| number(key).is_some()) {
         return Value::Object(
-            members
-                .into_iter()
-                .map(|(k, v)| (k, numbered_to_lists(v)))
-                .collect(),
+            members.into_iter().map(|(k, v)| (k, numbered_to_lists(v))).collect(),
         );
     }
     let mut elements: Vec<(usize, Value)> = members
@@ -140,11 +126,7 @@ fn numbered_to_lists(value: Value) -> Value {
         .filter_map(|(k, v)| Some((number(&k)?, numbered_to_lists(v))))
         .collect();
     elements.sort_by_key(|(n, _)| *n);
-    elements
-        .into_iter()
-        .map(|(_, v)| v)
-        .collect::<Vec<_>>()
-        .into()
+    elements.into_iter().map(|(_, v)| v).collect::<Vec<_>>().into()
 }
 
 /// Parses the text of an attribute as JSON. Returns the value itself if that fails.

@@ -15,19 +15,10 @@ const INPUTS: [&str; 5] = [
     "input.messages",
     "gen_ai.prompt",
 ];
-const OUTPUTS: [&str; 3] = [
-    "gen_ai.output.messages",
-    "gen_ai.completion.messages",
-    "gen_ai.completion",
-];
+const OUTPUTS: [&str; 3] =
+    ["gen_ai.output.messages", "gen_ai.completion.messages", "gen_ai.completion"];
 /// Operations that are model calls.
-const CALLS: [&str; 5] = [
-    "chat",
-    "text_completion",
-    "generate_content",
-    "call_llm",
-    "responses",
-];
+const CALLS: [&str; 5] = ["chat", "text_completion", "generate_content", "call_llm", "responses"];
 /// Operations that are not model calls but contain them.
 const NOT_CALLS: [&str; 8] = [
     "invoke_agent",
@@ -40,17 +31,8 @@ const NOT_CALLS: [&str; 8] = [
     "ai.streamText",
 ];
 /// Span kinds of `OpenInference` and `OpenLLMetry` that are not model calls.
-const NOT_CALL_KINDS: [&str; 9] = [
-    "CHAIN",
-    "AGENT",
-    "TOOL",
-    "RETRIEVER",
-    "EMBEDDING",
-    "workflow",
-    "task",
-    "agent",
-    "tool",
-];
+const NOT_CALL_KINDS: [&str; 9] =
+    ["CHAIN", "AGENT", "TOOL", "RETRIEVER", "EMBEDDING", "workflow", "task", "agent", "tool"];
 const TOOL_CALLS: [&str; 3] = ["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"];
 
 /// Returns the operation that a span names.
@@ -70,12 +52,7 @@ pub(super) fn enclosing(span: &Span) -> Enclosing {
     let own = &span.attributes;
     let operation = operation(span).unwrap_or(&span.name);
     let kind = span.kind.as_deref().unwrap_or_default();
-    let names = [
-        "gen_ai.agent.name",
-        "agent.name",
-        "gen_ai.tool.name",
-        "tool.name",
-    ];
+    let names = ["gen_ai.agent.name", "agent.name", "gen_ai.tool.name", "tool.name"];
     Enclosing {
         parent: span.parent.clone(),
         kind: if is_tool(operation, kind) {
@@ -118,11 +95,7 @@ pub(super) fn tool_result(span: &Span) -> Option<Draft> {
     ])?;
     let name = own.text(&["gen_ai.tool.name", "tool.name", "ai.toolCall.name"]);
     let parts = content::result(0, (own.text(&TOOL_CALLS), name), false, output);
-    Some(Draft {
-        time: span.start,
-        raw: vec![span.bytes.clone()],
-        ..Draft::new(Role::Tool, parts)
-    })
+    Some(Draft { time: span.start, raw: vec![span.bytes.clone()], ..Draft::new(Role::Tool, parts) })
 }
 
 /// Reads a span. Returns `None` if it is not a model call, or has neither messages nor usage.
@@ -133,10 +106,7 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     if NOT_CALLS.contains(&named.unwrap_or(&span.name)) || NOT_CALL_KINDS.contains(&kind) {
         return None;
     }
-    let details = span
-        .events
-        .iter()
-        .filter(|(name, _)| name.ends_with("operation.details"));
+    let details = span.events.iter().filter(|(name, _)| name.ends_with("operation.details"));
     let mut setup = Vec::new();
     let mut context = Vec::new();
     let mut answers = Vec::new();

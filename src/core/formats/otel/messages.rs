@@ -6,48 +6,25 @@ use crate::formats::content::{self, part, tool_definitions};
 use crate::session::{Draft, Role};
 use serde_json::{Map, Value, json};
 
-const TOOLS: [&str; 4] = [
-    "gen_ai.tool.definitions",
-    "gen_ai.request.tools",
-    "ai.prompt.tools",
-    "llm.request.functions",
-];
+const TOOLS: [&str; 4] =
+    ["gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools", "llm.request.functions"];
 const SYSTEMS: [&str; 2] = ["gen_ai.system_instructions", "gen_ai.system.instructions"];
 
 /// Reads instructions and tool definitions.
 pub(super) fn instructions_and_tools(attributes: &Attributes, span: &Span) -> Vec<Draft> {
-    let with_source = |draft: Draft| Draft {
-        raw: vec![span.bytes.clone()],
-        ..draft
-    };
+    let with_source = |draft: Draft| Draft { raw: vec![span.bytes.clone()], ..draft };
     let mut tools = attributes.json(&TOOLS);
     if tools.is_none() {
-        let listed = attributes
-            .below("llm.tools")
-            .or_else(|| attributes.below("llm.request.functions"));
-        let schema = |tool: &Value| {
-            tool.pointer("/tool/json_schema")
-                .map_or_else(|| tool.clone(), parsed)
-        };
-        tools = listed.and_then(|list| {
-            Some(
-                list.as_array()?
-                    .iter()
-                    .map(schema)
-                    .collect::<Vec<_>>()
-                    .into(),
-            )
-        });
+        let listed =
+            attributes.below("llm.tools").or_else(|| attributes.below("llm.request.functions"));
+        let schema =
+            |tool: &Value| tool.pointer("/tool/json_schema").map_or_else(|| tool.clone(), parsed);
+        tools = listed
+            .and_then(|list| Some(list.as_array()?.iter().map(schema).collect::<Vec<_>>().into()));
     }
-    let body = Value::Object(Map::from_iter([(
-        "tools".to_owned(),
-        tools.unwrap_or_default(),
-    )]));
+    let body = Value::Object(Map::from_iter([("tools".to_owned(), tools.unwrap_or_default())]));
     let tools = tool_definitions(&body, &["tools"]).map(with_source);
-    let system = attributes
-        .first(&SYSTEMS)
-        .map(parsed)
-        .map(|value| content::parts(&value));
+    let system = attributes.first(&SYSTEMS).map(parsed).map(|value| content::parts(&value));
     let system = system.filter(|parts| !parts.is_empty());
     let system = system.map(|parts| with_source(Draft::new(Role::System, parts)));
     tools.into_iter().chain(system).collect()
@@ -60,9 +37,7 @@ pub(super) fn messages(
     prefixes: &[&str],
     span: &Span,
 ) -> Vec<Draft> {
-    let found = attributes
-        .json(names)
-        .filter(|v| v.is_array() || v.get("messages").is_some());
+    let found = attributes.json(names).filter(|v| v.is_array() || v.get("messages").is_some());
     let found = found.or_else(|| prefixes.iter().find_map(|prefix| attributes.below(prefix)));
     let found = found.unwrap_or_default();
     let list = found.get("messages").unwrap_or(&found).as_array();
@@ -71,10 +46,7 @@ pub(super) fn messages(
 }
 
 fn message(value: &Value, span: &Span) -> Option<Draft> {
-    let value = value
-        .get("message")
-        .filter(|v| v.is_object())
-        .unwrap_or(value);
+    let value = value.get("message").filter(|v| v.is_object()).unwrap_or(value);
     // OpenInference wraps content blocks.
     let blocks = value.get("contents").and_then(Value::as_array);
     let blocks = blocks.map(|list| {
@@ -84,9 +56,7 @@ fn message(value: &Value, span: &Span) -> Option<Draft> {
     match blocks {
         Some(blocks) => {
             let mut whole = value.clone();
-            whole
-                .as_object_mut()?
-                .insert("content".to_owned(), blocks.into());
+            whole.as_object_mut()?.insert("content".to_owned(), blocks.into());
             content::any_message::read(&whole, &span.bytes)
         }
         None => content::any_message::read(value, &span.bytes),
@@ -141,19 +111,13 @@ pub(super) fn event(
 /// Parses lists stored as JSON. Leaves texts unchanged.
 fn parsed_list(value: &Value) -> Value {
     let found = parsed(value);
-    if found.is_array() {
-        found
-    } else {
-        value.clone()
-    }
+    if found.is_array() { found } else { value.clone() }
 }
 
 /// Reads an answer in Vercel's attributes.
 pub(super) fn vercel(attributes: &Attributes, span: &Span) -> Option<Draft> {
     let text = attributes.text(&["ai.response.text"]).unwrap_or_default();
-    let calls = attributes
-        .json(&["ai.response.toolCalls"])
-        .unwrap_or_default();
+    let calls = attributes.json(&["ai.response.toolCalls"]).unwrap_or_default();
     content::any_message::read(
         &json!({"role": "assistant", "content": text, "toolCalls": calls}),
         &span.bytes,
@@ -174,8 +138,6 @@ pub(super) fn any_agent(attributes: &Attributes, span: &Span) -> Option<Draft> {
     if parts.is_empty() {
         parts.extend(content::text_part(0, &content::text_or_json(output)));
     }
-    (!parts.is_empty()).then(|| Draft {
-        raw: vec![span.bytes.clone()],
-        ..Draft::new(Role::Assistant, parts)
-    })
+    (!parts.is_empty())
+        .then(|| Draft { raw: vec![span.bytes.clone()], ..Draft::new(Role::Assistant, parts) })
 }

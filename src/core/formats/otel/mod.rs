@@ -63,12 +63,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     // Two libraries may record the same call, one span inside the other.
     let is_bare = |call: &LoggedCall| call.continues && call.answer.is_none();
-    let calls = || {
-        spans
-            .iter()
-            .zip(&read)
-            .filter_map(|(s, c)| Some((s, c.as_ref()?)))
-    };
+    let calls = || spans.iter().zip(&read).filter_map(|(s, c)| Some((s, c.as_ref()?)));
     let ids: HashSet<Box<str>> = calls().map(|(span, _)| span.id.clone()).collect();
     let whole = calls().filter(|(_, call)| !is_bare(call));
     let parents: HashSet<Box<str>> = whole.filter_map(|(span, _)| span.parent.clone()).collect();

@@ -63,9 +63,7 @@ fn identifying_attribute_within(value: &Value, depth: usize) -> Option<String> {
         return None;
     }
     if let Some(list) = value.as_array() {
-        return list
-            .iter()
-            .find_map(|v| identifying_attribute_within(v, depth - 1));
+        return list.iter().find_map(|v| identifying_attribute_within(v, depth - 1));
     }
     if is_span(value) {
         let attributes = Attributes::read(value.get("attributes"));
@@ -74,9 +72,7 @@ fn identifying_attribute_within(value: &Value, depth: usize) -> Option<String> {
             .find(|name| CALL_PREFIXES.iter().any(|start| name.starts_with(start)));
         return names.map(str::to_owned);
     }
-    LISTS
-        .iter()
-        .find_map(|key| identifying_attribute_within(value.get(key)?, depth - 1))
+    LISTS.iter().find_map(|key| identifying_attribute_within(value.get(key)?, depth - 1))
 }
 
 fn is_span(value: &Value) -> bool {
@@ -146,10 +142,7 @@ impl Span {
             let name = json::str_at(event, &["name"]).unwrap_or_default();
             // Some exporters store the attributes of an event in its body.
             let body = Attributes::read(event.get("body"));
-            (
-                name.to_owned(),
-                body.merged(Attributes::read(event.get("attributes"))),
-            )
+            (name.to_owned(), body.merged(Attributes::read(event.get("attributes"))))
         };
         let trace = content::first(value, &["traceId", "trace_id"])
             .or_else(|| json::at(value, &["context", "trace_id"]));
@@ -167,17 +160,10 @@ impl Span {
         };
         let start = content::first(
             value,
-            &[
-                "startTimeUnixNano",
-                "start_time_unix_nano",
-                "startTime",
-                "start_time",
-            ],
+            &["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"],
         );
         Self {
-            name: json::str_at(value, &["name"])
-                .unwrap_or_default()
-                .to_owned(),
+            name: json::str_at(value, &["name"]).unwrap_or_default().to_owned(),
             id: id([&["spanId"], &["span_id"], &["context", "span_id"]]).unwrap_or_default(),
             parent: id([&["parentSpanId"], &["parent_id"], &["parent", "span_id"]])
                 .or_else(|| id([&["parent_span_id"], &["parentId"], &["parent", "spanId"]])),
@@ -200,10 +186,7 @@ impl Span {
 
 /// Parses a time: nanoseconds since 1970 as a number or a string, or any common format.
 fn when(value: &Value) -> Option<Millis> {
-    let nanos = value
-        .as_str()
-        .and_then(|text| text.parse::<u64>().ok())
-        .or_else(|| value.as_u64());
+    let nanos = value.as_str().and_then(|text| text.parse::<u64>().ok()).or_else(|| value.as_u64());
     match nanos.filter(|n| *n > 100_000_000_000_000_000) {
         Some(nanos) => Some(Millis(i64::try_from(nanos / 1_000_000).ok()?)),
         None => crate::formats::time::millis(value),

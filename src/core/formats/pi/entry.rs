@@ -76,16 +76,11 @@ impl Entry {
         let role = json::str_at(value, &["message", "role"]).filter(|_| kind == "message");
         let id = |key| json::str_at(value, &[key]).map(Into::into);
         let content = entry_content(kind, value, &record.span);
-        let is_interrupted = if matches!(content, EntryContent::Answer(_, None)) {
-            " (interrupted)"
-        } else {
-            ""
-        };
+        let is_interrupted =
+            if matches!(content, EntryContent::Answer(_, None)) { " (interrupted)" } else { "" };
         Self {
-            label: role.map_or_else(
-                || kind.to_owned(),
-                |role| format!("{kind}/{role}{is_interrupted}"),
-            ),
+            label: role
+                .map_or_else(|| kind.to_owned(), |role| format!("{kind}/{role}{is_interrupted}")),
             id: id("id").filter(|_| kind != "session"),
             parent: id("parentId"),
             content,
@@ -108,19 +103,14 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
         })
     };
     match kind {
-        "message" => value
-            .get("message")
-            .map_or(EntryContent::Ignored, |m| message(m, draft)),
+        "message" => value.get("message").map_or(EntryContent::Ignored, |m| message(m, draft)),
         "custom_message" => injected(value.get("content").unwrap_or(&Value::Null)),
         "branch_summary" => injected(value.get("summary").unwrap_or(&Value::Null)),
         "compaction" => EntryContent::Compaction(Compaction {
             summary: Draft {
                 is_summary: true,
                 in_history: false,
-                ..draft(
-                    Role::User,
-                    content::parts(value.get("summary").unwrap_or(&Value::Null)),
-                )
+                ..draft(Role::User, content::parts(value.get("summary").unwrap_or(&Value::Null)))
             },
             first_kept: first_kept(value),
             before: counts::tokens_at(value, &["tokensBefore"]),
@@ -148,12 +138,8 @@ fn first_kept(value: &Value) -> Option<EntryRef> {
 
 fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryContent {
     let content = message.get("content").unwrap_or(&Value::Null);
-    let injected = |parts| {
-        EntryContent::Message(Draft {
-            is_injected: true,
-            ..draft(Role::User, parts)
-        })
-    };
+    let injected =
+        |parts| EntryContent::Message(Draft { is_injected: true, ..draft(Role::User, parts) });
     match json::str_at(message, &["role"]) {
         Some("user") => EntryContent::Message(draft(Role::User, content::parts(content))),
         Some("assistant") => answer(message, draft(Role::Assistant, content::parts(content))),
@@ -161,10 +147,7 @@ fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryCo
             let field = |key| json::str_at(message, &[key]);
             let is_error = json::is_true(message, &["isError"]);
             let names = (field("toolCallId"), field("toolName"));
-            EntryContent::Message(draft(
-                Role::Tool,
-                content::result(0, names, is_error, content),
-            ))
+            EntryContent::Message(draft(Role::Tool, content::result(0, names, is_error, content)))
         }
         Some("bashExecution") if json::is_true(message, &["excludeFromContext"]) => {
             EntryContent::Ignored
@@ -188,9 +171,8 @@ fn answer(message: &Value, draft: Draft) -> EntryContent {
         model: json::str_at(message, &["model"]).map(str::to_owned),
         usage,
         time: draft.time,
-        cut: (stop_reason == Some("length")).then(|| CutAnswer {
-            window: usage.and_then(|usage| window_shown(&usage)),
-        }),
+        cut: (stop_reason == Some("length"))
+            .then(|| CutAnswer { window: usage.and_then(|usage| window_shown(&usage)) }),
         ..CallDraft::default()
     };
     let is_interrupted = matches!(stop_reason, Some("aborted" | "error"));
@@ -198,10 +180,7 @@ fn answer(message: &Value, draft: Draft) -> EntryContent {
     if says_too_long(&error.to_lowercase()) && call.usage.is_none() {
         return EntryContent::Rejected(call, error.into());
     }
-    EntryContent::Answer(
-        call,
-        (!is_interrupted && !draft.parts.is_empty()).then_some(draft),
-    )
+    EntryContent::Answer(call, (!is_interrupted && !draft.parts.is_empty()).then_some(draft))
 }
 
 /// Tokens that Pi leaves free between the context and the window when it limits an answer

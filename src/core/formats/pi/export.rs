@@ -141,9 +141,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         return editing::edit(editing, content);
     }
     let paths: [&[&str]; 3] = [&["content"], &["summary"], &["message", "summary"]];
-    let found = paths
-        .iter()
-        .find(|path| at_path(bytes, span, path).is_some())?;
+    let found = paths.iter().find(|path| at_path(bytes, span, path).is_some())?;
     if *found == ["content"] {
         return editing::edit(editing, found);
     }

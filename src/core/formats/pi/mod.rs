@@ -25,22 +25,14 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     write_own: Some(export::export),
-    recorded: &[
-        RecordedData::Usage,
-        RecordedData::Times,
-        RecordedData::Compactions,
-    ],
+    recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
     record_ids: Some(RECORD_IDS),
     ..Format::READ_ONLY
 };
 
 /// Ids that the program requires to be unique.
-const RECORD_IDS: RecordIds = RecordIds {
-    list: "",
-    path: &["id"],
-    parts: None,
-};
+const RECORD_IDS: RecordIds = RecordIds { list: "", path: &["id"], parts: None };
 
 fn detect(probe: &Probe) -> Option<String> {
     let mut records = probe.records().iter().map(|r| &r.value);
@@ -51,11 +43,9 @@ fn detect(probe: &Probe) -> Option<String> {
     };
     let head = records.next().filter(|v| is_head(v))?;
     let has_entry = records.any(|v| {
-        matches!(
-            json::str_at(v, &["type"]),
-            Some("message" | "custom_message")
-        ) && (v.get("message").is_some_and(serde_json::Value::is_object)
-            || v.get("content").is_some())
+        matches!(json::str_at(v, &["type"]), Some("message" | "custom_message"))
+            && (v.get("message").is_some_and(serde_json::Value::is_object)
+                || v.get("content").is_some())
     });
     let version = json::u64_at(head, &["version"]).unwrap_or(1);
     has_entry

@@ -18,19 +18,11 @@ pub(super) fn read(
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
-    let tree = Tree::new(
-        entries
-            .iter()
-            .map(|e| (e.id.as_deref(), e.parent.as_deref())),
-    );
+    let tree = Tree::new(entries.iter().map(|e| (e.id.as_deref(), e.parent.as_deref())));
     let main = tree.path(entries.len().saturating_sub(1));
     let others = tree.others(&main, |at| entries[at].is_context());
     tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
-    let mut reader = PiReader {
-        input,
-        entries,
-        log,
-    };
+    let mut reader = PiReader { input, entries, log };
     reader.count_entries(&main);
     let mut branches = Vec::with_capacity(others.len());
     for (n, leaf) in others.into_iter().enumerate() {
@@ -40,9 +32,7 @@ pub(super) fn read(
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
     input.set_project(&mut sessions, spans, &["cwd"]);
-    reader
-        .log
-        .finish(input, sessions, "a Pi session without a message")
+    reader.log.finish(input, sessions, "a Pi session without a message")
 }
 
 impl Entry {
@@ -70,10 +60,9 @@ impl PiReader<'_> {
             let on_main = is_main.contains(&at);
             let is_aside = !on_main && entry.id.is_some();
             let branch = if is_aside { " (another branch)" } else { "" };
-            self.log.report.count_record(
-                &format!("{}{branch}", entry.label),
-                on_main && entry.is_context(),
-            );
+            self.log
+                .report
+                .count_record(&format!("{}{branch}", entry.label), on_main && entry.is_context());
             if matches!(entry.content, EntryContent::Unknown) {
                 let kind = json::shortened(&entry.label);
                 let text = format!("unknown entry type `{kind}`: not counted");
@@ -111,11 +100,7 @@ impl PiReader<'_> {
                     transcript.builder.fail_last_call(&error);
                 }
                 EntryContent::Answer(call, draft) => {
-                    let usage = self
-                        .log
-                        .notes
-                        .usage(start, call.usage)
-                        .filter(|_| n >= n_managed);
+                    let usage = self.log.notes.usage(start, call.usage).filter(|_| n >= n_managed);
                     let call = CallDraft { usage, ..call };
                     if let Some(draft) = draft {
                         messages.push((*at, transcript.add_answer(call, draft)));
@@ -154,15 +139,10 @@ impl PiReader<'_> {
             None => None,
         };
         // Entries, including those of one branch, are in file order.
-        let kept = messages
-            .iter()
-            .filter(|(entry, _)| first.is_some_and(|first| *entry >= first));
+        let kept = messages.iter().filter(|(entry, _)| first.is_some_and(|first| *entry >= first));
         let kept: Vec<usize> = kept.map(|(_, message)| *message).collect();
-        let before = self.log.notes.tokens(
-            start,
-            compaction.before,
-            "the tokens before this compaction",
-        );
+        let before =
+            self.log.notes.tokens(start, compaction.before, "the tokens before this compaction");
         let summary = transcript.add_message(compaction.summary);
         let context = std::iter::once(summary).chain(kept).collect();
         transcript.builder.compaction("", before, None, context);

@@ -18,10 +18,7 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
         (b"\xff\xfe", UTF_16),
         (b"\xfe\xff", UTF_16),
     ];
-    let known = MAGIC
-        .iter()
-        .find(|(magic, _)| bytes.starts_with(magic))
-        .map(|(_, what)| *what);
+    let known = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what);
     // Crashes leave blocks of NUL bytes in logs, but rarely at the start.
     let start = &bytes[..bytes.len().min(512)];
     known.or_else(|| match start.contains(&0) {
@@ -33,14 +30,7 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
 
 /// Returns whether text without a byte order mark is UTF-16: in mostly English text, every second byte is NUL.
 fn is_utf16(start: &[u8]) -> bool {
-    let nuls = |from: usize| {
-        start
-            .iter()
-            .skip(from)
-            .step_by(2)
-            .filter(|b| **b == 0)
-            .count()
-    };
+    let nuls = |from: usize| start.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
     let (big, little) = (nuls(0), nuls(1));
     let most = start.len() / 2 * 4 / 5;
     start.len() >= 4 && (big >= most && little == 0 || little >= most && big == 0)
@@ -48,22 +38,12 @@ fn is_utf16(start: &[u8]) -> bool {
 
 /// Describes text that is not JSON.
 pub(super) fn text(start: &[u8]) -> &'static str {
-    const STARTS: &[(&[u8], &str)] = &[
-        (b"<!DOCTYPE", "an HTML page"),
-        (b"<html", "an HTML page"),
-        (b"<?xml", "XML"),
-    ];
+    const STARTS: &[(&[u8], &str)] =
+        &[(b"<!DOCTYPE", "an HTML page"), (b"<html", "an HTML page"), (b"<?xml", "XML")];
     let start = start.trim_ascii_start();
-    let known = STARTS
-        .iter()
-        .find(|(begin, _)| start.starts_with(begin))
-        .map(|(_, what)| *what);
+    let known = STARTS.iter().find(|(begin, _)| start.starts_with(begin)).map(|(_, what)| *what);
     let block = String::from_utf8_lossy(&start[..start.len().min(4096)]);
     // The end of the block may split a character, and text may be damaged in places.
     let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16 && !start.contains(&0);
-    known.unwrap_or(if is_text {
-        "Markdown or plain text"
-    } else {
-        "binary data"
-    })
+    known.unwrap_or(if is_text { "Markdown or plain text" } else { "binary data" })
 }

@@ -73,11 +73,7 @@ impl Probe {
             return Ok(Self::of(Kind::Binary(what)));
         }
         progress.check_cancelled()?;
-        let most_listed = if most < MANY_RECORDS {
-            FEW_ELEMENTS
-        } else {
-            usize::MAX
-        };
+        let most_listed = if most < MANY_RECORDS { FEW_ELEMENTS } else { usize::MAX };
         if opening.len() == bytes.len()
             && let Some(probe) = Self::of_large(&opening, most_listed, progress)?
         {
@@ -112,10 +108,7 @@ impl Probe {
             return Ok(Self::of(Kind::TooLarge(jsonl::too_many_lines())));
         }
         if is_lines {
-            return Ok(Self {
-                records: head.records,
-                ..Self::of(Kind::JsonLines)
-            });
+            return Ok(Self { records: head.records, ..Self::of(Kind::JsonLines) });
         }
         // If the file is one long line, the opening is the whole file.
         drop(opening);
@@ -164,29 +157,17 @@ impl Probe {
     }
 
     fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            records: Vec::new(),
-            document: None,
-            is_truncated: false,
-            text: None,
-        }
+        Self { kind, records: Vec::new(), document: None, is_truncated: false, text: None }
     }
 
     /// Inspects a file that does not begin like JSON.
     fn of_text(bytes: &[u8]) -> Self {
         let start = &bytes[text_start(bytes)..];
         if let Ok(scalar) = serde_json::from_slice(start.trim_ascii()) {
-            return Self {
-                document: Some(scalar),
-                ..Self::of(Kind::Json)
-            };
+            return Self { document: Some(scalar), ..Self::of(Kind::Json) };
         }
         let head = String::from_utf8_lossy(&start[..start.len().min(TEXT_HEAD_BYTES)]);
-        Self {
-            text: Some(head.into_owned()),
-            ..Self::of(Kind::Text(file_kind::text(start)))
-        }
+        Self { text: Some(head.into_owned()), ..Self::of(Kind::Text(file_kind::text(start))) }
     }
 
     /// Inspects a file that begins like JSON and is not obviously JSON Lines.
@@ -195,24 +176,17 @@ impl Probe {
         Ok(match &head.records[..] {
             [only] if only.span == span => {
                 // A single line that is the whole file may be a document or JSON Lines.
-                Self {
-                    records: head.records,
-                    ..Self::of(Kind::Json)
-                }
+                Self { records: head.records, ..Self::of(Kind::Json) }
             }
             // A first record followed by a truncated one.
-            [only] if only.value.is_object() && head.bad == 0 => Self {
-                records: head.records,
-                ..Self::of(Kind::JsonLines)
-            },
+            [only] if only.value.is_object() && head.bad == 0 => {
+                Self { records: head.records, ..Self::of(Kind::JsonLines) }
+            }
             _ if json::has_too_many_values(&bytes[span.clone()]) => {
                 Self::of(Kind::TooLarge(json::too_many_values()))
             }
             _ => match json::parse_document(bytes, &span, usize::MAX, progress)? {
-                Ok(value) => Self {
-                    document: Some(value),
-                    ..Self::of(Kind::Json)
-                },
+                Ok(value) => Self { document: Some(value), ..Self::of(Kind::Json) },
                 Err(error) => Self::of(Kind::BrokenJson(error.to_string())),
             },
         })
@@ -267,9 +241,8 @@ mod tests {
         let element = format!("{{\"a\":\"{}\"}}", "x".repeat(100));
         let n = FEW_ELEMENTS + 1;
         for (comma, n_records) in [(",", 1), (",\n", 0)] {
-            let bytes: FileBytes = format!("[{}]", vec![&element[..]; n].join(comma))
-                .into_bytes()
-                .into();
+            let bytes: FileBytes =
+                format!("[{}]", vec![&element[..]; n].join(comma)).into_bytes().into();
             for (most, n_listed) in [(FEW_RECORDS, FEW_ELEMENTS), (MANY_RECORDS, n)] {
                 let it = Probe::new(&bytes, most, &Progress::default()).expect("not cancelled");
                 let listed = it.document().and_then(Value::as_array).map(Vec::len);

@@ -32,12 +32,7 @@ impl Probe {
 
     fn json_looks_like(&self) -> String {
         let signature = self.signature();
-        if let Some(JsonSignature {
-            label,
-            is_session: true,
-            ..
-        }) = signature
-        {
+        if let Some(JsonSignature { label, is_session: true, .. }) = signature {
             return format!("this looks like {label}, which is not supported yet");
         }
         if let Some(conversation_defect) = self.conversation_defect() {
@@ -62,20 +57,14 @@ impl Probe {
             Value::Array(_) | Value::Object(_) => None,
         };
         if let Some(scalar) = scalar {
-            return Some(format!(
-                "this looks like JSON without a conversation ({scalar})"
-            ));
+            return Some(format!("this looks like JSON without a conversation ({scalar})"));
         }
-        let list = document
-            .as_array()
-            .or_else(|| document.get("messages")?.as_array())?;
+        let list = document.as_array().or_else(|| document.get("messages")?.as_array())?;
         if list.is_empty() {
             return Some("this looks like a conversation without messages".to_owned());
         }
         let roles = list.iter().filter_map(|m| json::str_at(m, &["role"]));
-        let unknown = roles
-            .into_iter()
-            .find(|role| !openai_chat::ROLES.contains(role))?;
+        let unknown = roles.into_iter().find(|role| !openai_chat::ROLES.contains(role))?;
         Some(format!(
             "this looks like a list of messages with the unknown role `{}`",
             json::shortened(unknown)
@@ -84,22 +73,14 @@ impl Probe {
 
     /// Returns the objects to search for keys: the first records, or the document and the elements of its list.
     fn objects(&self) -> impl Iterator<Item = &Map<String, Value>> {
-        let listed = self
-            .document()
-            .and_then(Value::as_array)
-            .map_or(&[][..], |l| &l[..]);
-        let values = self
-            .document()
-            .into_iter()
-            .chain(listed)
-            .chain(self.records.iter().map(|r| &r.value));
+        let listed = self.document().and_then(Value::as_array).map_or(&[][..], |l| &l[..]);
+        let values =
+            self.document().into_iter().chain(listed).chain(self.records.iter().map(|r| &r.value));
         values.filter_map(Value::as_object).take(SEARCHED_OBJECTS)
     }
 
     fn signature(&self) -> Option<&'static JsonSignature> {
-        SIGNATURES
-            .iter()
-            .find(|signature| self.objects().any(|object| signature.matches(object)))
+        SIGNATURES.iter().find(|signature| self.objects().any(|object| signature.matches(object)))
     }
 
     /// Lists the keys of the file, for a sentence.
@@ -110,11 +91,8 @@ impl Probe {
                 keys.push(key);
             }
         }
-        let named: Vec<String> = keys
-            .iter()
-            .take(MAX_LISTED_KEYS)
-            .map(|k| json::shortened(k))
-            .collect();
+        let named: Vec<String> =
+            keys.iter().take(MAX_LISTED_KEYS).map(|k| json::shortened(k)).collect();
         let named = named.join(", ");
         match keys.len() {
             0 => "it has no keys".to_owned(),
@@ -148,22 +126,13 @@ mod tests {
     fn describes_files_that_are_not_json() {
         assert_eq!(look(b""), "this is an empty file");
         assert_eq!(look(b"\xef\xbb\xbf \n"), "this is an empty file");
-        assert_eq!(
-            look(b"SQLite format 3\0abc"),
-            "this looks like a SQLite database"
-        );
-        assert_eq!(
-            look(b"\x1f\x8b\x08"),
-            "this looks like a compressed file (gzip)"
-        );
+        assert_eq!(look(b"SQLite format 3\0abc"), "this looks like a SQLite database");
+        assert_eq!(look(b"\x1f\x8b\x08"), "this looks like a compressed file (gzip)");
         assert_eq!(look(b"a\0b"), "this looks like binary data");
         assert_eq!(look(&[0xc3; 300]), "this looks like binary data");
         let nuls_at_the_end = ["# Notes\n".repeat(1_000).as_bytes(), &[0; 9]].concat();
         assert_eq!(look(&nuls_at_the_end), "this looks like binary data");
-        assert_eq!(
-            look("# Ä title\n".as_bytes()),
-            "this looks like Markdown or plain text"
-        );
+        assert_eq!(look("# Ä title\n".as_bytes()), "this looks like Markdown or plain text");
     }
 
     #[test]
@@ -172,16 +141,8 @@ mod tests {
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
         let marked = |mark: &[u8], text: &[u8]| [mark, text].concat();
-        for bytes in [
-            marked(b"\xff\xfe", &little),
-            marked(b"\xfe\xff", &big),
-            little,
-            big,
-        ] {
-            assert_eq!(
-                look(&bytes),
-                "this looks like UTF-16 text: save it as UTF-8"
-            );
+        for bytes in [marked(b"\xff\xfe", &little), marked(b"\xfe\xff", &big), little, big] {
+            assert_eq!(look(&bytes), "this looks like UTF-16 text: save it as UTF-8");
         }
     }
 
@@ -196,19 +157,12 @@ mod tests {
             let expected = format!("this looks like JSON without a conversation ({what})");
             assert_eq!(look(json.as_bytes()), expected);
         }
-        for empty in [
-            "[]",
-            "{\"messages\":[]}",
-            "{\"model\":\"m\",\n\"messages\":[ ]}",
-        ] {
+        for empty in ["[]", "{\"messages\":[]}", "{\"model\":\"m\",\n\"messages\":[ ]}"] {
             let expected = "this looks like a conversation without messages";
             assert_eq!(look(empty.as_bytes()), expected);
         }
         let expected = "this looks like a list of messages with the unknown role `wizard`";
-        assert_eq!(
-            look(b"[{\"role\":\"wizard\",\"content\":\"hi\"}]"),
-            expected
-        );
+        assert_eq!(look(b"[{\"role\":\"wizard\",\"content\":\"hi\"}]"), expected);
         let long = format!("[{{\"role\":\"{}\"}}]", "w".repeat(1 << 20));
         assert!(look(long.as_bytes()).len() < 200);
     }
@@ -229,10 +183,7 @@ mod tests {
             look(b"{\"resourceSpans\": []}"),
             "this looks like JSON without a conversation (its keys are resourceSpans: an OpenTelemetry trace)"
         );
-        assert_eq!(
-            look(b"[1, 2]"),
-            "this looks like JSON without a conversation (it has no keys)"
-        );
+        assert_eq!(look(b"[1, 2]"), "this looks like JSON without a conversation (it has no keys)");
         let lines = b"{\"a\":1,\"b\":1,\"c\":1,\"d\":1}\n{\"e\":1,\"f\":1,\"g\":1,\"h\":1}\n";
         assert_eq!(
             look(lines),

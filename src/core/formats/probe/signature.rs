@@ -29,30 +29,16 @@ const fn session(
     keys: &'static [&'static str],
     kind: &'static str,
 ) -> JsonSignature {
-    JsonSignature {
-        label,
-        is_session: true,
-        keys,
-        kind,
-    }
+    JsonSignature { label, is_session: true, keys, kind }
 }
 
 const fn other(label: &'static str, keys: &'static [&'static str]) -> JsonSignature {
-    JsonSignature {
-        label,
-        is_session: false,
-        keys,
-        kind: "",
-    }
+    JsonSignature { label, is_session: false, keys, kind: "" }
 }
 
 /// Known signatures; the first match wins.
 pub(super) static SIGNATURES: &[JsonSignature] = &[
-    session(
-        "a Cline task's screen messages",
-        &["ts", "type", "say"],
-        "say",
-    ),
+    session("a Cline task's screen messages", &["ts", "type", "say"], "say"),
     other("an OpenTelemetry trace", &["resourceSpans"]),
     other("an OpenTelemetry trace", &["batches"]),
     other("records of `go test -json`", &["Time", "Action", "Package"]),

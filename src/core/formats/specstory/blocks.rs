@@ -123,13 +123,7 @@ struct OpenMessage {
 
 impl OpenMessage {
     fn new(speaker: Speaker, label: String, start: usize) -> Self {
-        Self {
-            speaker,
-            label,
-            start,
-            text: String::new(),
-            uses: Vec::new(),
-        }
+        Self { speaker, label, start, text: String::new(), uses: Vec::new() }
     }
 
     fn close(self, end: usize) -> Block {
@@ -200,9 +194,7 @@ fn heading(line: &str) -> Option<(Speaker, String)> {
 fn session(line: &str) -> Option<String> {
     let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     let (agent, rest) = inner.split_once(" Session ")?;
-    let when = rest
-        .split_once('(')
-        .map_or("", |(_, when)| when.trim_end_matches(')'));
+    let when = rest.split_once('(').map_or("", |(_, when)| when.trim_end_matches(')'));
     Some(format!("{agent} {when}").trim().to_owned())
 }
 
@@ -215,30 +207,20 @@ fn tool_use(lines: &[TextLine<'_>]) -> ToolUse {
         Some(rest.split_once('"')?.0.to_owned())
     };
     let inner = whole.split_once('>').map_or("", |(_, inner)| inner).trim();
-    let inner = inner
-        .strip_prefix("<details>")
-        .unwrap_or(inner)
-        .trim_start();
+    let inner = inner.strip_prefix("<details>").unwrap_or(inner).trim_start();
     let summary = inner.strip_prefix("<summary>");
-    let (about, body) = summary
-        .and_then(|rest| rest.split_once("</summary>"))
-        .unwrap_or(("", inner));
+    let (about, body) =
+        summary.and_then(|rest| rest.split_once("</summary>")).unwrap_or(("", inner));
     let mut text = body.trim();
     for tag in ["</tool-use>", "</think>", "</details>"] {
         text = text.strip_suffix(tag).unwrap_or(text).trim_end();
     }
     let about = about.trim().trim_start_matches("Tool use:").trim();
-    let bold = about
-        .strip_prefix("**")
-        .and_then(|rest| rest.split_once("**"));
+    let bold = about.strip_prefix("**").and_then(|rest| rest.split_once("**"));
     let named = bold.map(|(name, _)| name.to_owned());
-    let about = bold.map_or(about, |(_, rest)| {
-        rest.trim().trim_start_matches('•').trim()
-    });
+    let about = bold.map_or(about, |(_, rest)| rest.trim().trim_start_matches('•').trim());
     ToolUse {
-        name: attribute("data-tool-name")
-            .or(named)
-            .unwrap_or_else(|| "tool".to_owned()),
+        name: attribute("data-tool-name").or(named).unwrap_or_else(|| "tool".to_owned()),
         about: about.to_owned(),
         text: text.to_owned(),
         is_thought,

@@ -56,9 +56,7 @@ impl<'a> ClauseKeys<'a> {
                 && limits.len() < 2
             {
                 let switch = &switch.name;
-                notes.push(format!(
-                    "{switch} has no effect without several {name}: not written."
-                ));
+                notes.push(format!("{switch} has no effect without several {name}: not written."));
             }
             let mut pairs = limits
                 .iter()
@@ -124,11 +122,7 @@ impl<'a> ClauseKeys<'a> {
 
     /// Returns the objects that are switched on.
     pub(super) fn switched_on(&self, knobs: &KnobValues) -> impl Iterator<Item = &'a str> {
-        let knobs_on = self
-            .policy
-            .knobs
-            .iter()
-            .filter(move |knob| is_on(knob, knobs));
+        let knobs_on = self.policy.knobs.iter().filter(move |knob| is_on(knob, knobs));
         knobs_on.filter_map(|knob| object(knob.key.as_deref()?))
     }
 

@@ -28,10 +28,8 @@ pub(super) fn select(config: &mut Value, known: &[&str]) -> Selection {
         if found.is_empty() {
             continue;
         }
-        let taken: Map<String, Value> = found
-            .iter()
-            .filter_map(|key| settings.remove_entry(*key))
-            .collect();
+        let taken: Map<String, Value> =
+            found.iter().filter_map(|key| settings.remove_entry(*key)).collect();
         let keys = found.join(", ");
         if selected.as_deref() == Some(name) {
             let note = format!("{keys}: from the profile {name}.");

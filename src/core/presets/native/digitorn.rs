@@ -21,11 +21,7 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
         // The window of the agent's own model, if it names one, regardless of the recorded model.
         (
             "max_tokens",
-            if app.model.is_empty() {
-                context.max_tokens
-            } else {
-                app.max_tokens
-            } as f64,
+            if app.model.is_empty() { context.max_tokens } else { app.max_tokens } as f64,
         ),
         ("output_reserve", context.output_reserved as f64),
         ("strategy", flag(context.strategy == "summarize")),
@@ -60,9 +56,7 @@ pub(super) fn imported(document: &Value) -> Option<Imported> {
         ));
     }
     let ignored = app.ignored.iter();
-    imported
-        .notes
-        .extend(ignored.map(|i| format!("{} has no effect: {}.", i.path, i.why)));
+    imported.notes.extend(ignored.map(|i| format!("{} has no effect: {}.", i.path, i.why)));
     let hooks = own_hooks(document);
     if !hooks.is_empty() {
         imported.toml = with_hooks(&imported, &hooks, &app.agent_id);
@@ -125,9 +119,7 @@ fn with_hooks(imported: &Imported, hooks: &[Value], agent: &str) -> Option<Strin
             action.insert("hooks".to_owned(), hooks.clone());
             action.insert("agent".to_owned(), agent.into());
             // Hooks have their own conditions.
-            stage
-                .as_table_mut()?
-                .insert("when".to_owned(), "true".into());
+            stage.as_table_mut()?.insert("when".to_owned(), "true".into());
         }
     }
     toml::to_string(&table).ok()

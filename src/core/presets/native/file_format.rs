@@ -36,21 +36,15 @@ impl FileFormat {
             Self::Environment => lines(settings, |key, value| format!("{key}={}", bare(value))),
             Self::Python => format!(
                 "CONFIG = {{\n{}}}\n",
-                lines(settings, |key, value| format!(
-                    "    \"{key}\": {},",
-                    python::literal(value)
-                ))
+                lines(settings, |key, value| format!("    \"{key}\": {},", python::literal(value)))
             ),
             // Programs are written by `programs`.
             Self::PythonCall | Self::Json | Self::FlatJson => {
                 let config =
-                    place
-                        .iter()
-                        .rev()
-                        .fold(nested(kind, settings), |inner, key| match *key {
-                            "*" => Value::from(vec![inner]),
-                            key => serde_json::json!({ key: inner }),
-                        });
+                    place.iter().rev().fold(nested(kind, settings), |inner, key| match *key {
+                        "*" => Value::from(vec![inner]),
+                        key => serde_json::json!({ key: inner }),
+                    });
                 let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
                 text.push('\n');
                 text
@@ -93,9 +87,7 @@ fn lines(settings: &[Setting<'_>], write: impl Fn(&str, &Value) -> String) -> St
 }
 
 fn bare(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn nested(kind: Option<&str>, settings: &[Setting<'_>]) -> Value {
@@ -163,12 +155,8 @@ fn pairs(text: &str, sign: char) -> Value {
             return None;
         }
         let (key, value) = line.trim_start_matches("export ").split_once(sign)?;
-        let plain = |text: &str| {
-            text.trim()
-                .trim_end_matches(',')
-                .trim_matches(['"', '\''])
-                .to_owned()
-        };
+        let plain =
+            |text: &str| text.trim().trim_end_matches(',').trim_matches(['"', '\'']).to_owned();
         let key = plain(key);
         let is_name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
         let value = match &*plain(value) {

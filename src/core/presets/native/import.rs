@@ -39,16 +39,11 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let mut read: Vec<(usize, Imported)> = read.collect();
     let most = read.iter().map(|(keys, _)| *keys).max();
     read.retain(|(keys, _)| Some(*keys) == most);
-    let others: Vec<String> = read
-        .iter()
-        .skip(1)
-        .map(|(_, other)| other.policy.name.clone())
-        .collect();
+    let others: Vec<String> =
+        read.iter().skip(1).map(|(_, other)| other.policy.name.clone()).collect();
     let mut best = read.into_iter().map(|(_, imported)| imported).next();
     if let Some(imported) = best.as_mut().filter(|_| !others.is_empty()) {
-        imported
-            .notes
-            .push(format!("It could also be for {}.", others.join(", ")));
+        imported.notes.push(format!("It could also be for {}.", others.join(", ")));
     }
     best.ok_or_else(|| {
         let why = |(form, name): (FileFormat, &str)| {
@@ -107,9 +102,7 @@ fn places(whole: &Value, keys: &[&str]) -> Vec<Value> {
     if let Some(Value::Object(members)) = values_at(whole, keys).first()
         && let (Some((last, parents)), Some(_)) = (keys.split_last(), whole.as_object())
     {
-        let parent = parents
-            .iter()
-            .try_fold(&mut lifted, |at, key| at.get_mut(*key));
+        let parent = parents.iter().try_fold(&mut lifted, |at, key| at.get_mut(*key));
         if let Some(parent) = parent.and_then(Value::as_object_mut) {
             parent.remove(*last);
         }
@@ -126,14 +119,8 @@ fn lift_items(found: &mut Value, keys: &[&str]) {
         return;
     };
     let own = [*list];
-    let items = [keys, &own[..]]
-        .into_iter()
-        .flat_map(|place| values_at(found, place));
-    let items: Vec<Value> = items
-        .filter_map(Value::as_array)
-        .flatten()
-        .cloned()
-        .collect();
+    let items = [keys, &own[..]].into_iter().flat_map(|place| values_at(found, place));
+    let items: Vec<Value> = items.filter_map(Value::as_array).flatten().cloned().collect();
     let Some(top) = found.as_object_mut().filter(|_| !items.is_empty()) else {
         return;
     };
@@ -159,9 +146,7 @@ fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
             let items = value.as_array().into_iter().flatten();
             items.flat_map(|item| values_at(item, rest)).collect()
         }
-        Some((key, rest)) => value
-            .get(*key)
-            .map_or_else(Vec::new, |value| values_at(value, rest)),
+        Some((key, rest)) => value.get(*key).map_or_else(Vec::new, |value| values_at(value, rest)),
     }
 }
 
@@ -215,9 +200,7 @@ fn likely_form(text: &str) -> Option<(FileFormat, &'static str)> {
         return Some((FileFormat::Json, "JSON"));
     }
     let is_key = |line: &str| line.trim_end().ends_with(':');
-    text.lines()
-        .any(is_key)
-        .then_some((FileFormat::Yaml, "YAML"))
+    text.lines().any(is_key).then_some((FileFormat::Yaml, "YAML"))
 }
 
 impl Imported {
@@ -268,13 +251,12 @@ impl Imported {
                 Some(value) => self.set_knob(knob, value),
                 // `null` means the default.
                 None if value.is_null() => {}
-                None => self
-                    .notes
-                    .push(format!("{key}: invalid value {value}; using the default.")),
+                None => {
+                    self.notes.push(format!("{key}: invalid value {value}; using the default."))
+                }
             }
             if let Some(why) = &knob.ignored {
-                self.notes
-                    .push(format!("The shipped code ignores {key}: {why}"));
+                self.notes.push(format!("The shipped code ignores {key}: {why}"));
             }
         }
     }
@@ -290,9 +272,7 @@ impl Imported {
                 read.push(format!("{limit}.type"));
                 continue;
             }
-            self.notes.push(format!(
-                "{limit}: {other} is no setting here; using the default."
-            ));
+            self.notes.push(format!("{limit}: {other} is no setting here; using the default."));
             if let Some(found) = found.as_object_mut() {
                 found.remove(*limit);
             }
@@ -324,9 +304,7 @@ impl Imported {
             if is_on(value) != *off {
                 continue;
             }
-            let shown = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let label = presets::by_name(native.system)?.label;
             let text = format!("{label} does not compact automatically: {key} is {shown}.");
             let none = Self::new(presets::by_name("none")?);
@@ -417,10 +395,7 @@ fn is_on(value: &Value) -> bool {
 
 /// Returns whether a value of a program is no literal, such as a variable, or a list with one.
 fn is_expression(value: &Value) -> bool {
-    value.is_null()
-        || value
-            .as_array()
-            .is_some_and(|items| items.iter().any(is_expression))
+    value.is_null() || value.as_array().is_some_and(|items| items.iter().any(is_expression))
 }
 
 /// Collects everything that is not a mapping, with its path.
@@ -428,11 +403,7 @@ fn leaves<'a>(value: &'a Value, at: &str, paths: &mut Vec<(String, &'a Value)>) 
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
-                let at = if at.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{at}.{key}")
-                };
+                let at = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
                 leaves(value, &at, paths);
             }
         }

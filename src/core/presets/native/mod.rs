@@ -89,10 +89,7 @@ impl Native {
     /// Writes settings in a notation other than that of programs.
     fn write(&self, kind: Option<&str>, mut settings: Vec<Setting<'_>>) -> String {
         for (limit, kind) in self.limit_kinds {
-            if settings
-                .iter()
-                .any(|setting| setting.path.first() == Some(limit))
-            {
+            if settings.iter().any(|setting| setting.path.first() == Some(limit)) {
                 settings.push(Setting {
                     changed: None,
                     path: vec![*limit, "type"],
@@ -105,17 +102,13 @@ impl Native {
             return file_format::yaml_items(&settings, self.items);
         }
         let place = self.also_in.first().filter(|_| self.is_enclosed);
-        self.form
-            .write(kind, &settings, place.map_or(&[], |(_, keys)| keys))
+        self.form.write(kind, &settings, place.map_or(&[], |(_, keys)| keys))
     }
 
     /// Returns the paths of a knob's key: several for an argument of several classes (`A|B.argument`), none if the key is a
     /// description instead of a path.
     fn paths<'a>(&self, key: &'a str) -> Vec<Vec<&'a str>> {
-        match key
-            .split_once('.')
-            .filter(|_| self.form == FileFormat::PythonCall)
-        {
+        match key.split_once('.').filter(|_| self.form == FileFormat::PythonCall) {
             Some((classes, rest)) => classes
                 .split('|')
                 .filter_map(|class| {
@@ -136,26 +129,19 @@ impl Native {
             FileFormat::FlatJson => vec![key],
             _ => key.split('.').collect(),
         };
-        let is_name = |s: &&str| {
-            s.chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-        };
-        let is_nested = !matches!(
-            self.form,
-            FileFormat::Environment | FileFormat::Python | FileFormat::Toml
-        );
+        let is_name =
+            |s: &&str| s.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let is_nested =
+            !matches!(self.form, FileFormat::Environment | FileFormat::Python | FileFormat::Toml);
         if !steps.iter().all(is_name) || (!is_nested && steps.len() > 1) {
             return None;
         }
         let root = self.root;
         match (root.first(), root.last()) {
             (Some(first), _) if steps[0] == *first => Some(steps),
-            (_, Some(last)) if steps[0] == *last => Some(
-                root.iter()
-                    .copied()
-                    .chain(steps.into_iter().skip(1))
-                    .collect(),
-            ),
+            (_, Some(last)) if steps[0] == *last => {
+                Some(root.iter().copied().chain(steps.into_iter().skip(1)).collect())
+            }
             _ if steps.len() > 1 && !root.is_empty() => None,
             _ => Some(root.iter().copied().chain(steps).collect()),
         }
@@ -185,10 +171,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
         )
     })?;
     if !policy.knobs.iter().any(|knob| knob.key.is_some()) {
-        return Err(format!(
-            "{} has no setting that its configuration can change",
-            policy.name
-        ));
+        return Err(format!("{} has no setting that its configuration can change", policy.name));
     }
     let kind = native.kind(&policy.name);
     let clause_keys = ClauseKeys::of(policy);
@@ -196,13 +179,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     for knob in &policy.knobs {
         let is_kind = matches!(kind, Some(NativeKind::OfSetting(setting)) if setting == knob.name);
         if !is_kind {
-            settings.extend(exported_setting(
-                native,
-                &clause_keys,
-                knob,
-                knobs,
-                &mut notes,
-            ));
+            settings.extend(exported_setting(native, &clause_keys, knob, knobs, &mut notes));
         }
     }
     if policy.name != native.system && kind.is_none() {
@@ -217,10 +194,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
         let on = clause_keys.switched_on(knobs).collect();
         let written = Arguments::new(&class, on, &settings).write(&policy.name);
         let written = written.ok_or_else(|| {
-            format!(
-                "{} never acts with these settings, as an agent without them",
-                policy.name
-            )
+            format!("{} never acts with these settings, as an agent without them", policy.name)
         })?;
         let setting = match kind {
             Some(NativeKind::OfSetting(setting)) => Some(setting),
@@ -233,11 +207,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     } else {
         native.write(kind_name.as_deref(), settings)
     };
-    Ok(Exported {
-        text,
-        file: native.file,
-        notes,
-    })
+    Ok(Exported { text, file: native.file, notes })
 }
 
 /// Returns notes for changed settings that a program does not contain. `chosen` is the setting of the class.
@@ -247,9 +217,8 @@ fn without_effect(
     settings: &[Setting<'_>],
     chosen: Option<(&str, Vec<&str>)>,
 ) -> Vec<String> {
-    let changed = settings
-        .iter()
-        .filter_map(|setting| Some((setting.changed?, setting.path.clone())));
+    let changed =
+        settings.iter().filter_map(|setting| Some((setting.changed?, setting.path.clone())));
     let mut missing: Vec<&str> = Vec::new();
     let mut found: Vec<&str> = Vec::new();
     for (name, path) in changed.chain(chosen) {
@@ -284,15 +253,10 @@ fn exported_setting<'a>(
     let name = &knob.name;
     if let Some(switch) = clause_keys.is_off(knob, knobs) {
         let switch = &switch.name;
-        note_changed(format!(
-            "{name} has no effect while {switch} is off: not written."
-        ));
+        note_changed(format!("{name} has no effect while {switch} is off: not written."));
         return Vec::new();
     }
-    let paths = knob
-        .key
-        .as_deref()
-        .map_or_else(Vec::new, |key| native.paths(key));
+    let paths = knob.key.as_deref().map_or_else(Vec::new, |key| native.paths(key));
     let (Some(key), false) = (&knob.key, paths.is_empty()) else {
         let key = knob.key.as_ref();
         let key = key.map_or_else(String::new, |key| format!(" ({key})"));
@@ -300,11 +264,7 @@ fn exported_setting<'a>(
         return Vec::new();
     };
     let changed = (value != knob.value).then_some(&*knob.name);
-    let value = if knob.unset == Some(value) {
-        Value::Null
-    } else {
-        native_value(knob, value)
-    };
+    let value = if knob.unset == Some(value) { Value::Null } else { native_value(knob, value) };
     // A choice with a space is a description, not a value.
     if value.as_str().is_some_and(|name| name.contains(' ')) {
         return Vec::new();
@@ -312,12 +272,8 @@ fn exported_setting<'a>(
     if let Some(why) = &knob.ignored {
         notes.push(format!("The shipped code ignores {key}: {why}"));
     }
-    let setting = |path| Setting {
-        changed,
-        path,
-        value: value.clone(),
-        ignored: knob.ignored.as_deref(),
-    };
+    let setting =
+        |path| Setting { changed, path, value: value.clone(), ignored: knob.ignored.as_deref() };
     paths.into_iter().map(setting).collect()
 }
 
@@ -358,19 +314,10 @@ fn knob_value(knob: &Knob, value: &Value) -> Option<f64> {
     let choice = knob.choices.iter().position(is_it);
     let number = || {
         let text = text.trim().replace('_', "");
-        match text
-            .strip_suffix('%')
-            .filter(|_| knob.unit.starts_with("share"))
-        {
-            Some(percent) => percent
-                .trim_end()
-                .parse()
-                .ok()
-                .map(|n: f64| n / 100.0 * knob.scale),
+        match text.strip_suffix('%').filter(|_| knob.unit.starts_with("share")) {
+            Some(percent) => percent.trim_end().parse().ok().map(|n: f64| n / 100.0 * knob.scale),
             None => text.parse().ok(),
         }
     };
-    choice
-        .map(|at| at as f64)
-        .or_else(|| number().map(|n: f64| n / knob.scale))
+    choice.map(|at| at as f64).or_else(|| number().map(|n: f64| n / knob.scale))
 }

@@ -126,11 +126,7 @@ impl Row {
                 strategy.name
             ));
         }
-        Ok(Nearest {
-            policy,
-            knobs,
-            notes,
-        })
+        Ok(Nearest { policy, knobs, notes })
     }
 }
 
@@ -166,9 +162,7 @@ impl Source {
             return tokens.map(f64::round);
         }
         // Without a window, the reserve is left out.
-        let share = tokens
-            .zip(window)
-            .map_or(share, |(tokens, window)| tokens / window);
+        let share = tokens.zip(window).map_or(share, |(tokens, window)| tokens / window);
         Some((share * 1_000.0).round() / 1_000.0)
     }
 }

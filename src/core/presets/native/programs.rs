@@ -57,9 +57,7 @@ impl Written {
     /// Returns whether the program has the argument of a setting, or calls the class.
     pub(super) fn has(&self, path: &[&str], kind: &str) -> bool {
         let (owner, rest) = owner(path, kind);
-        let name = rest
-            .first()
-            .map_or_else(String::new, |name| format!("{owner}.{name}"));
+        let name = rest.first().map_or_else(String::new, |name| format!("{owner}.{name}"));
         self.classes.contains(owner) && !self.left_out.contains(&name)
     }
 }
@@ -87,11 +85,7 @@ impl<'a> Arguments<'a> {
             Value::Object(calls) => calls,
             _ => Map::new(),
         };
-        Self {
-            kind,
-            switches,
-            calls,
-        }
+        Self { kind, switches, calls }
     }
 
     /// Returns an argument by its path with dots.
@@ -103,9 +97,7 @@ impl<'a> Arguments<'a> {
 
     /// Returns whether one of the alternatives of a condition is met.
     fn holds(&self, condition: &str) -> bool {
-        let mut names = condition
-            .split('|')
-            .map(|name| name.replace(KIND, self.kind));
+        let mut names = condition.split('|').map(|name| name.replace(KIND, self.kind));
         names.any(|name| {
             let is_given = |value: &Value| !value.is_null() && *value != Value::Bool(false);
             name == self.kind
@@ -163,11 +155,7 @@ impl<'a> Arguments<'a> {
         }
         let classes = called(&text);
         let imports: String = imports.into_iter().collect();
-        Some(Written {
-            text: imports + &text,
-            classes,
-            left_out,
-        })
+        Some(Written { text: imports + &text, classes, left_out })
     }
 
     fn remove(&mut self, path: &str) {
@@ -243,9 +231,7 @@ fn split_imports(code: &str) -> (Vec<String>, impl Iterator<Item = &str>) {
 fn placeholders(line: &str) -> Vec<&str> {
     let parts = line.split('{').skip(1);
     let inner = parts.filter_map(|part| Some(part.split_once('}')?.0));
-    inner
-        .filter(|text| text.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .collect()
+    inner.filter(|text| text.starts_with(|c: char| c.is_ascii_alphabetic())).collect()
 }
 
 /// Returns the names that a program calls or assigns.
@@ -267,12 +253,7 @@ pub(super) fn packages(preset: &str, class: &str) -> BTreeSet<String> {
     let own = TABLE.iter().filter(|program| program.preset == preset);
     let modules = own.filter_map(|program| {
         let code = program.code.replace(KIND, class);
-        Some(
-            python::module_of(&code, class)?
-                .split('.')
-                .next()?
-                .to_owned(),
-        )
+        Some(python::module_of(&code, class)?.split('.').next()?.to_owned())
     });
     modules.collect()
 }

@@ -304,15 +304,7 @@ agent = create_agent(model, middleware=[
 
     #[test]
     fn broken_programs_end() {
-        for text in [
-            "C(",
-            "C(a=(",
-            "C(a={\"b\":",
-            "C(a=\"",
-            "C(=,=)",
-            "C(a=[1 2])",
-            "C(a==b)",
-        ] {
+        for text in ["C(", "C(a=(", "C(a={\"b\":", "C(a=\"", "C(=,=)", "C(a=[1 2])", "C(a==b)"] {
             assert!(arguments(text, "C").is_some(), "{text}");
         }
         let deep = format!("C(a={}", "[".repeat(100_000));

@@ -66,10 +66,7 @@ pub static NATIVE: &[Native] = &[
     },
     native("baseagent", Python, "src/config/defaults.py"),
     native("cowagent", Json, "config.json"),
-    Native {
-        root: &["agents", "defaults"],
-        ..native("picoclaw", Json, "config.json")
-    },
+    Native { root: &["agents", "defaults"], ..native("picoclaw", Json, "config.json") },
     Native {
         also_in: &[(Json, &["env"])], // settings.json
         off: &[
@@ -88,10 +85,7 @@ pub static NATIVE: &[Native] = &[
     native("gemini-cli", Json, "settings.json"),
     native("cline", Json, "the session's config"),
     Native {
-        also_in: &[
-            (Json, &["context_management", "edits", "*"]),
-            (Json, &["edits", "*"]),
-        ],
+        also_in: &[(Json, &["context_management", "edits", "*"]), (Json, &["edits", "*"])],
         kinds: &[
             ("anthropic", Fixed("clear_tool_uses_20250919")),
             ("anthropic-compaction", Fixed("compact_20260112")),
@@ -105,10 +99,7 @@ pub static NATIVE: &[Native] = &[
         ..native("anthropic", Json, "the body of a request")
     },
     native("copilot-chat", FlatJson, "settings.json"),
-    Native {
-        root: &["options"],
-        ..native("crush", Json, "crush.json")
-    },
+    Native { root: &["options"], ..native("crush", Json, "crush.json") },
     Native {
         root: &["defaultCompletionOptions"],
         ..native("continue", Yaml, "config.yaml, in a model")
@@ -118,10 +109,7 @@ pub static NATIVE: &[Native] = &[
         also_in: &[(Yaml, &[])], // config.yaml
         ..native("goose", Environment, "environment variables")
     },
-    Native {
-        root: &["globalSettings"],
-        ..native("roo-code", Json, "exported settings")
-    },
+    Native { root: &["globalSettings"], ..native("roo-code", Json, "exported settings") },
     Native {
         kinds: &[
             ("openhands", Fixed("LLMSummarizingCondenser")),
@@ -130,90 +118,50 @@ pub static NATIVE: &[Native] = &[
             ("openhands-recent", Fixed("RecentEventsCondenser")),
             ("openhands-amortized", Fixed("AmortizedForgettingCondenser")),
         ],
-        ..native(
-            "openhands",
-            PythonCall,
-            "a Python program with the condenser",
-        )
+        ..native("openhands", PythonCall, "a Python program with the condenser")
     },
     Native {
         kinds: &[
             ("langchain", Fixed("ClearToolUsesEdit")),
             ("langchain-summarization", Fixed("SummarizationMiddleware")),
         ],
-        ..native(
-            "langchain",
-            PythonCall,
-            "a Python program with the middleware",
-        )
+        ..native("langchain", PythonCall, "a Python program with the middleware")
     },
     Native {
         kinds: &[("agent-framework", OfSetting("strategy"))],
-        ..native(
-            "agent-framework",
-            PythonCall,
-            "a Python program with the strategy",
-        )
+        ..native("agent-framework", PythonCall, "a Python program with the strategy")
     },
     Native {
         kinds: &[("adk", Fixed("EventsCompactionConfig"))],
-        ..native(
-            "adk",
-            PythonCall,
-            "a Python program with the settings of App",
-        )
+        ..native("adk", PythonCall, "a Python program with the settings of App")
     },
     Native {
         kinds: &[("deepagents", Fixed("SummarizationMiddleware"))],
-        ..native(
-            "deepagents",
-            PythonCall,
-            "a Python program with the middleware",
-        )
+        ..native("deepagents", PythonCall, "a Python program with the middleware")
     },
     Native {
         kinds: &[("strands", OfSetting("manager"))],
-        ..native(
-            "strands",
-            PythonCall,
-            "a Python program with the conversation manager",
-        )
+        ..native("strands", PythonCall, "a Python program with the conversation manager")
     },
     Native {
         kinds: &[("pydantic-ai", OfSetting("capability"))],
-        ..native(
-            "pydantic-ai",
-            PythonCall,
-            "a Python program with the capability",
-        )
+        ..native("pydantic-ai", PythonCall, "a Python program with the capability")
     },
     Native {
         kinds: &[("haystack", OfSetting("compactor"))],
         ..native("haystack", PythonCall, "a Python program with the hook")
     },
     native("pi", Json, "settings.json"),
-    Native {
-        root: &["loop_control"],
-        ..native("kimi-cli", Toml, "config.toml")
-    },
+    Native { root: &["loop_control"], ..native("kimi-cli", Toml, "config.toml") },
     native("mistral-vibe", Toml, "config.toml"),
-    Native {
-        root: &["compression"],
-        ..native("hermes", Yaml, "config.yaml")
-    },
+    Native { root: &["compression"], ..native("hermes", Yaml, "config.yaml") },
     native("qwen-code", Json, "settings.json"),
-    Native {
-        items: &["agent", "history_processors"],
-        ..native("swe-agent", Yaml, "config.yaml")
-    },
+    Native { items: &["agent", "history_processors"], ..native("swe-agent", Yaml, "config.yaml") },
     native("aider", Yaml, ".aider.conf.yml"),
     native(
         "openai-agents",
         PythonCall,
         "a Python program with the session and the settings of a run",
     ),
-    Native {
-        root: &["pruneMessages"],
-        ..native("ai-sdk", Json, "options of pruneMessages")
-    },
+    Native { root: &["pruneMessages"], ..native("ai-sdk", Json, "options of pruneMessages") },
 ];

@@ -27,11 +27,7 @@ impl Axes {
         let highest = samples.map(|s| s.tokens).max()?.as_f64().max(1.0);
         let n_calls = curve.lanes.iter().map(|lane| lane.samples.len()).max()?;
         let window = curve.windows.largest().as_f64();
-        let top = if window <= highest * FAR {
-            highest.max(window) * 1.06
-        } else {
-            highest * 1.25
-        };
+        let top = if window <= highest * FAR { highest.max(window) * 1.06 } else { highest * 1.25 };
         Some(Self { n_calls, top })
     }
 
@@ -88,11 +84,7 @@ impl Axes {
             let label = crate::figure::number(call);
             shapes.push(text([x, bottom + 14.0], label, Ink::Weak, Anchor::Middle));
         }
-        shapes.push(Shape::Strokes {
-            strokes: grid,
-            ink: Ink::Hairline,
-            width: 1.0,
-        });
+        shapes.push(Shape::Strokes { strokes: grid, ink: Ink::Hairline, width: 1.0 });
         let at = [WIDTH - RIGHT + ASIDE, bottom + 14.0];
         shapes.push(text(at, "model call".to_owned(), Ink::Weak, Anchor::Start));
     }
@@ -129,10 +121,7 @@ impl Axes {
         let calls = (0..self.n_calls).flat_map(|call| {
             // Changes are drawn vertically.
             let before = level(call.saturating_sub(1));
-            [
-                [self.across(call), before],
-                [self.across(call), level(call)],
-            ]
+            [[self.across(call), before], [self.across(call), level(call)]]
         });
         let end = f64::from(WIDTH - LEFT - RIGHT);
         let mut points = downsampled(calls.chain([[end, level(self.n_calls - 1)]]));
@@ -197,10 +186,7 @@ mod tests {
     #[test]
     fn numbers_on_an_axis_are_round_and_few() {
         assert_eq!(round_numbers(212_000.0, 5), [50e3, 100e3, 150e3, 200e3]);
-        assert_eq!(
-            round_numbers(47.0, 10),
-            [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0]
-        );
+        assert_eq!(round_numbers(47.0, 10), [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0]);
         assert!(round_numbers(0.0, 10).is_empty());
     }
 

@@ -191,28 +191,15 @@ fn tick(x: f32, y: f32) -> [[f32; 2]; 2] {
 
 fn cross(x: f32, y: f32) -> [[[f32; 2]; 2]; 2] {
     let r = 3.0;
-    [
-        [[x - r, y - r], [x + r, y + r]],
-        [[x - r, y + r], [x + r, y - r]],
-    ]
+    [[[x - r, y - r], [x + r, y + r]], [[x - r, y + r], [x + r, y - r]]]
 }
 
 fn strokes(strokes: impl Iterator<Item = [[f32; 2]; 2]>, ink: Ink) -> Shape {
-    Shape::Strokes {
-        strokes: strokes.collect(),
-        ink,
-        width: 1.5,
-    }
+    Shape::Strokes { strokes: strokes.collect(), ink, width: 1.5 }
 }
 
 fn text(at: [f32; 2], text: String, ink: Ink, anchor: Anchor) -> Shape {
-    Shape::Text {
-        at,
-        text,
-        ink,
-        anchor,
-        size: FONT_SIZE,
-    }
+    Shape::Text { at, text, ink, anchor, size: FONT_SIZE }
 }
 
 /// Returns a lane's name, shortened to [`MAX_NAME`].

@@ -19,22 +19,14 @@ pub(super) fn section(out: &mut String, lane: &LaneReport) {
         escaped(&lane.about())
     );
     for warning in &lane.warnings {
-        let _ = writeln!(
-            out,
-            "<p class=\"note\">{}</p>",
-            escaped(&warning.to_string())
-        );
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&warning.to_string()));
     }
     if let Some(aside) = lane.figures.aside() {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&aside));
     }
     if let Some(belief) = &lane.belief {
         let sentence = belief.sentence();
-        let _ = writeln!(
-            out,
-            "<h3>Believed and actual</h3>\n<p>{}</p>",
-            escaped(&sentence)
-        );
+        let _ = writeln!(out, "<h3>Believed and actual</h3>\n<p>{}</p>", escaped(&sentence));
     }
     settings(out, lane);
     events(out, lane);
@@ -75,11 +67,8 @@ fn events(out: &mut String, lane: &LaneReport) {
             escaped(&event.outcome())
         );
         for line in &event.log {
-            let _ = write!(
-                what,
-                "<br><span class=\"weak\">“{}”</span>",
-                escaped(&line.to_string())
-            );
+            let _ =
+                write!(what, "<br><span class=\"weak\">“{}”</span>", escaped(&line.to_string()));
         }
         vec![
             Cell::number(number(event.call)),
@@ -100,11 +89,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
     }
     out.push_str("<h3>Missing at the end, by message</h3>\n");
     for removal in &lane.removed {
-        let _ = writeln!(
-            out,
-            "<details><summary>{}</summary>",
-            escaped(&removal.sentence())
-        );
+        let _ = writeln!(out, "<details><summary>{}</summary>", escaped(&removal.sentence()));
         let mut note = String::new();
         if let Some(why) = removal.why.as_ref().filter(|why| !why.is_empty()) {
             let _ = write!(note, "because <code>{}</code>", escaped(&why.to_string()));
@@ -113,10 +98,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
             let joined = if note.is_empty() { "" } else { "; " };
             let text = escaped(&replacement.text.to_string());
             let weight = tokens(replacement.tokens);
-            let _ = write!(
-                note,
-                "{joined}replaced by: <code>{text}</code> ({weight} tokens)"
-            );
+            let _ = write!(note, "{joined}replaced by: <code>{text}</code> ({weight} tokens)");
         }
         if !note.is_empty() {
             let _ = writeln!(out, "<p class=\"note\">{note}</p>");
@@ -130,11 +112,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
         });
         let rows = rows.map(|row| ("", row));
         classed(out, "tight", &["#message", "name", "#tokens"], rows);
-        more(
-            out,
-            removal.messages - removal.items.len(),
-            "smaller message",
-        );
+        more(out, removal.messages - removal.items.len(), "smaller message");
         out.push_str("</details>\n");
     }
     more(out, lane.more_removed, "removal");
@@ -142,10 +120,6 @@ fn removed(out: &mut String, lane: &LaneReport) {
 
 fn more(out: &mut String, n: usize, what: &str) {
     if n > 0 {
-        let _ = writeln!(
-            out,
-            "<p class=\"more\">and {}</p>",
-            counted(n, &format!("more {what}"))
-        );
+        let _ = writeln!(out, "<p class=\"more\">and {}</p>", counted(n, &format!("more {what}")));
     }
 }

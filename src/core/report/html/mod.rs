@@ -68,11 +68,7 @@ pub fn html_page(title: &str, blocks: &[Block]) -> String {
     let mut is_in_section = false;
     for block in blocks {
         if matches!(block, Block::Heading(_)) {
-            out.push_str(if is_in_section {
-                "</section>\n<section>"
-            } else {
-                "<section>"
-            });
+            out.push_str(if is_in_section { "</section>\n<section>" } else { "<section>" });
             is_in_section = true;
         }
         page_block(&mut out, block);
@@ -103,11 +99,7 @@ fn page_block(out: &mut String, block: &Block) {
                 _ => Cell::text(text),
             };
             let rows = rows.iter();
-            table(
-                out,
-                &head,
-                rows.map(|row| row.iter().enumerate().map(cell).collect()),
-            );
+            table(out, &head, rows.map(|row| row.iter().enumerate().map(cell).collect()));
             Ok(())
         }
     };
@@ -135,11 +127,7 @@ fn header(out: &mut String, report: &Report) {
         escaped(&about.file.to_string())
     );
     if let Some(title) = &about.title {
-        let _ = writeln!(
-            out,
-            "<p class=\"title\">{}</p>",
-            escaped(&title.to_string())
-        );
+        let _ = writeln!(out, "<p class=\"title\">{}</p>", escaped(&title.to_string()));
     }
     let severity = match report.severity {
         Severity::Ok => "ok",
@@ -153,11 +141,7 @@ fn header(out: &mut String, report: &Report) {
         escaped(&verdict)
     );
     for (name, value) in report.facts() {
-        let _ = writeln!(
-            out,
-            "<div><dt>{name}</dt><dd>{}</dd></div>",
-            escaped(&value)
-        );
+        let _ = writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value));
     }
     out.push_str("</dl></header>\n");
 }
@@ -197,11 +181,7 @@ fn figures(out: &mut String, report: &Report) {
             ),
             share,
             Cell::number(figures.compactions.map_or_else(dash, |n| grouped(n as u64))),
-            if figures.overflows > 0 {
-                overflows.bad()
-            } else {
-                overflows
-            },
+            if figures.overflows > 0 { overflows.bad() } else { overflows },
             Cell::number(grouped(figures.into_reserve as u64)),
             Cell::number(figures.accuracy.marked(figures.sent)),
             Cell::text(figures.accuracy.to_string()),
@@ -209,11 +189,7 @@ fn figures(out: &mut String, report: &Report) {
     };
     out.push_str("<section><h2>Figures</h2>\n");
     table(out, &head, report.lanes.iter().map(row));
-    let _ = writeln!(
-        out,
-        "<p class=\"note\">{}</p></section>",
-        escaped(&report.figures_note())
-    );
+    let _ = writeln!(out, "<p class=\"note\">{}</p></section>", escaped(&report.figures_note()));
 }
 
 fn findings(out: &mut String, report: &Report) {

@@ -18,16 +18,8 @@ pub(super) fn rereads(out: &mut String, report: &Report) {
         cells
     };
     table(out, &head, report.lanes.iter().map(row));
-    let _ = writeln!(
-        out,
-        "<p class=\"note\">{}</p>",
-        escaped(&Report::rereads_note())
-    );
-    for lane in report
-        .lanes
-        .iter()
-        .filter(|lane| !lane.rereads.files.is_empty())
-    {
+    let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&Report::rereads_note()));
+    for lane in report.lanes.iter().filter(|lane| !lane.rereads.files.is_empty()) {
         let name = lane_name(lane);
         let _ = writeln!(out, "<h3>{name}: most likely read again</h3>\n<ul>");
         for file in &lane.rereads.files {

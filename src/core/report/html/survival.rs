@@ -18,10 +18,7 @@ pub(super) fn survival(out: &mut String, report: &Report) {
     head.extend(names.iter().map(String::as_str));
     out.push_str("<section><h2>Facts that survive</h2>\n");
     let rows = survival.rows.iter().map(|row| {
-        let mut cells = vec![
-            Cell::text(row.label()),
-            Cell::number(grouped(row.stated() as u64)),
-        ];
+        let mut cells = vec![Cell::text(row.label()), Cell::number(grouped(row.stated() as u64))];
         cells.extend(row.lanes.iter().map(|lane| Cell::number(share(*lane))));
         cells
     });

@@ -32,10 +32,7 @@ impl Cell {
 
     /// Marks a number as bad.
     pub(super) fn bad(self) -> Self {
-        Self {
-            class: "n bad-text",
-            ..self
-        }
+        Self { class: "n bad-text", ..self }
     }
 }
 

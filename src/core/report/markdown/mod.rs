@@ -34,16 +34,10 @@ pub fn markdown_page(title: &str, blocks: &[Block]) -> String {
                 write!(out, "\n{}", items.collect::<String>())
             }
             Block::Table { head, rows } => {
-                let heads = head
-                    .iter()
-                    .map(|name| name.strip_prefix('#').unwrap_or(name));
+                let heads = head.iter().map(|name| name.strip_prefix('#').unwrap_or(name));
                 let is_number = |name: &String| name.starts_with('#');
-                let rule = head
-                    .iter()
-                    .map(|name| if is_number(name) { "---:|" } else { "---|" });
-                let rows = rows
-                    .iter()
-                    .map(|row| table_row(row.iter().map(String::as_str)));
+                let rule = head.iter().map(|name| if is_number(name) { "---:|" } else { "---|" });
+                let rows = rows.iter().map(|row| table_row(row.iter().map(String::as_str)));
                 let head = table_row(heads);
                 let (rule, rows) = (rule.collect::<String>(), rows.collect::<String>());
                 write!(out, "\n{head}|{rule}\n{rows}")
@@ -63,11 +57,7 @@ fn table_row<'a>(cells: impl Iterator<Item = &'a str>) -> String {
 pub fn markdown(report: &Report) -> String {
     let mut out = String::new();
     let about = &report.about;
-    let _ = writeln!(
-        out,
-        "# Plimsoll report: {}\n",
-        code(&about.file.to_string())
-    );
+    let _ = writeln!(out, "# Plimsoll report: {}\n", code(&about.file.to_string()));
     if let Some(title) = &about.title {
         let _ = writeln!(out, "{}\n", code(&title.to_string()));
     }
@@ -120,9 +110,7 @@ fn figures(out: &mut String, report: &Report) {
             out,
             "| {} | {peak} | {call} | {share} | {} | {} | {} | {} | {} |",
             code(&lane.name.to_string()),
-            figures
-                .compactions
-                .map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
+            figures.compactions.map_or_else(|| "–".to_owned(), |n| grouped(n as u64)),
             grouped(figures.overflows as u64),
             grouped(figures.into_reserve as u64),
             figures.accuracy.marked(figures.sent),
@@ -174,11 +162,7 @@ fn section(out: &mut String, lane: &LaneReport) {
         return;
     }
     let about = lane.about();
-    let about = if about.is_empty() {
-        about
-    } else {
-        format!(" ({})", prose(&about))
-    };
+    let about = if about.is_empty() { about } else { format!(" ({})", prose(&about)) };
     let _ = writeln!(out, "## {}{about}\n", code(&lane.name.to_string()));
     for warning in &lane.warnings {
         let _ = writeln!(out, "- Warning: {}", prose(&warning.to_string()));
@@ -187,11 +171,7 @@ fn section(out: &mut String, lane: &LaneReport) {
         out.push('\n');
     }
     if let Some(belief) = &lane.belief {
-        let _ = writeln!(
-            out,
-            "**Believed and actual.** {}\n",
-            prose(&belief.sentence())
-        );
+        let _ = writeln!(out, "**Believed and actual.** {}\n", prose(&belief.sentence()));
     }
     if let Some(aside) = lane.figures.aside() {
         let _ = writeln!(out, "{}\n", prose(&aside));
@@ -232,12 +212,7 @@ fn events(out: &mut String, lane: &LaneReport) {
     for event in lane.events.iter().take(MAX_EVENTS) {
         event_line(out, event);
     }
-    more(
-        out,
-        lane.events.len() + lane.more_events,
-        MAX_EVENTS,
-        "event",
-    );
+    more(out, lane.events.len() + lane.more_events, MAX_EVENTS, "event");
     out.push('\n');
 }
 
@@ -298,11 +273,7 @@ fn heaviest(removal: &Removal) -> String {
         .collect();
     match removal.messages.saturating_sub(named.len()) {
         0 => format!(". Messages: {}", named.join(", ")),
-        n => format!(
-            ". Heaviest messages: {} and {} more",
-            named.join(", "),
-            grouped(n as u64)
-        ),
+        n => format!(". Heaviest messages: {} and {} more", named.join(", "), grouped(n as u64)),
     }
 }
 

@@ -18,11 +18,7 @@ pub(super) fn rereads(out: &mut String, report: &Report) {
         let _ = write!(out, "\n| {name} | {} |", lane.rereads.cells.join(" | "));
     }
     let _ = writeln!(out, "\n\n{}\n", prose(&Report::rereads_note()));
-    for lane in report
-        .lanes
-        .iter()
-        .filter(|lane| !lane.rereads.files.is_empty())
-    {
+    for lane in report.lanes.iter().filter(|lane| !lane.rereads.files.is_empty()) {
         let name = code(&lane.name.to_string());
         let _ = writeln!(out, "Most likely read again in {name}:\n");
         for file in &lane.rereads.files {

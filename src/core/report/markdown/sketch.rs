@@ -39,18 +39,12 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
 fn bar(column: &Column) -> char {
     let eighths = (column.fill.0 * 8.0).round().clamp(0.0, 8.0) as usize;
     // Small values stay visible.
-    BLOCKS[if column.fill.0 > 0.0 {
-        eighths.max(1)
-    } else {
-        0
-    }]
+    BLOCKS[if column.fill.0 > 0.0 { eighths.max(1) } else { 0 }]
 }
 
 fn mark(column: &Column) -> char {
     match column {
-        Column {
-            overflows: true, ..
-        } => 'x',
+        Column { overflows: true, .. } => 'x',
         Column { removes: true, .. } => '^',
         _ => ' ',
     }

@@ -19,12 +19,7 @@ pub(super) fn survival(out: &mut String, report: &Report) {
     out.push_str("\n|---|---:|");
     out.push_str(&"---:|".repeat(report.lanes.len()));
     for row in &survival.rows {
-        let _ = write!(
-            out,
-            "\n| {} | {} |",
-            row.label(),
-            grouped(row.stated() as u64)
-        );
+        let _ = write!(out, "\n| {} | {} |", row.label(), grouped(row.stated() as u64));
         for lane in &row.lanes {
             let _ = write!(out, " {} |", share(*lane));
         }

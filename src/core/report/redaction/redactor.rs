@@ -35,11 +35,7 @@ impl Redactor {
             redacts,
             numbers: HashMap::new(),
             last: HashMap::new(),
-            names: if redacts {
-                bundled_names()
-            } else {
-                HashSet::new()
-            },
+            names: if redacts { bundled_names() } else { HashSet::new() },
         }
     }
 
@@ -113,11 +109,7 @@ impl Redactor {
                 words.extend(in_message(*message));
                 words
             }
-            MessageName::Call {
-                tool,
-                subject,
-                message,
-            } => {
+            MessageName::Call { tool, subject, message } => {
                 let mut words = vec![self.tool_word(tool)];
                 if let Some(subject) = subject {
                     words.push(Word::Mark(' '));
@@ -171,11 +163,7 @@ impl Redactor {
     }
 
     fn or(&self, text: &str, words: impl FnOnce() -> Vec<Word>) -> ReportText {
-        if self.redacts {
-            ReportText::of_words(words())
-        } else {
-            plain(text)
-        }
+        if self.redacts { ReportText::of_words(words()) } else { plain(text) }
     }
 
     fn nth(&mut self, what: NameKind, text: &str) -> Word {
@@ -230,10 +218,7 @@ fn ungrouped(mut words: Vec<Word>) -> Vec<Word> {
     let is_pair =
         |words: &[Word]| matches!(words, [Word::Number(_), Word::Mark(' '), Word::Number(_)]);
     let pairs = words.windows(3).enumerate();
-    let starts: Vec<usize> = pairs
-        .filter(|(_, three)| is_pair(three))
-        .map(|(at, _)| at)
-        .collect();
+    let starts: Vec<usize> = pairs.filter(|(_, three)| is_pair(three)).map(|(at, _)| at).collect();
     for at in starts {
         (words[at], words[at + 2]) = (Word::Hidden, Word::Hidden);
     }
@@ -258,11 +243,7 @@ fn merged(all: Vec<Word>) -> Vec<Word> {
 /// `text (1,234 characters)`.
 fn length_of(text: &str) -> Vec<Word> {
     let n = text.chars().count();
-    let unit = if n == 1 {
-        " character)"
-    } else {
-        " characters)"
-    };
+    let unit = if n == 1 { " character)" } else { " characters)" };
     vec![
         Word::Known("text (", false),
         Word::Number(Number::whole(n as u64)),
@@ -317,10 +298,7 @@ mod tests {
             redacted("Removed the messages about Project Nightjar for bob@acme.example: 3 turns"),
             "Removed the messages about … for …: 3 turns"
         );
-        assert_eq!(
-            redacted("writes /tmp/x/call_9.txt (12 bytes)"),
-            "writes … (12 bytes)"
-        );
+        assert_eq!(redacted("writes /tmp/x/call_9.txt (12 bytes)"), "writes … (12 bytes)");
     }
 
     #[test]
@@ -333,10 +311,7 @@ mod tests {
     fn one_thing_keeps_one_number() {
         let mut redactor = Redactor::new(true);
         let mut path = |text: &str| redactor.numbered(NameKind::Path, text).to_string();
-        assert_eq!(
-            [path("a.rs"), path("b.rs"), path("a.rs")],
-            ["path-1", "path-2", "path-1"]
-        );
+        assert_eq!([path("a.rs"), path("b.rs"), path("a.rs")], ["path-1", "path-2", "path-1"]);
     }
 
     #[test]
@@ -351,10 +326,7 @@ mod tests {
     #[test]
     fn names_of_bundled_presets_stay_and_others_are_numbered() {
         let mut redactor = Redactor::new(true);
-        assert_eq!(
-            redactor.name(NameKind::Lane, "truncate").to_string(),
-            "truncate"
-        );
+        assert_eq!(redactor.name(NameKind::Lane, "truncate").to_string(), "truncate");
         assert_eq!(redactor.name(NameKind::Lane, "acme").to_string(), "lane-1");
         assert_eq!(redactor.tool("Read").to_string(), "Read");
         assert_eq!(redactor.tool("mcp__acme__deploy").to_string(), "tool-1");

@@ -56,19 +56,14 @@ pub(super) enum Piece<'a> {
 
 /// Returns the entry of the list that equals this word.
 pub(super) fn known(word: &str) -> Option<&'static str> {
-    WORDS
-        .split_ascii_whitespace()
-        .find(|known| known.eq_ignore_ascii_case(word))
+    WORDS.split_ascii_whitespace().find(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Splits a text into words and marks. Other characters only separate words.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(c) = rest.chars().next() {
-        let length = rest
-            .find(|c| !joins(c))
-            .unwrap_or(rest.len())
-            .max(c.len_utf8());
+        let length = rest.find(|c| !joins(c)).unwrap_or(rest.len()).max(c.len_utf8());
         let (piece, behind) = rest.split_at(length);
         rest = behind;
         if !joins(c) {
@@ -122,12 +117,7 @@ const MAX_DIGITS: usize = 9;
 impl Number {
     /// A whole number.
     pub(super) fn whole(n: u64) -> Self {
-        Self {
-            digits: n,
-            decimals: 0,
-            unit: 0,
-            is_negative: false,
-        }
+        Self { digits: n, decimals: 0, unit: 0, is_negative: false }
     }
 
     /// Parses a word as a number that may be shown: `12`, `44,979`, `10.3k`, `-0.75`.
@@ -232,14 +222,7 @@ mod tests {
                 Piece::Mark(_) => None,
             })
             .collect();
-        let expected = [
-            "see",
-            "https://x.example/a?b",
-            "1",
-            "or",
-            "me@x.example",
-            "C:\\a.rs",
-        ];
+        let expected = ["see", "https://x.example/a?b", "1", "or", "me@x.example", "C:\\a.rs"];
         assert_eq!(words, expected);
     }
 }

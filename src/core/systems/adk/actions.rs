@@ -101,11 +101,7 @@ fn agent(messages: &[ChatMessage]) -> String {
 impl Session {
     /// Returns whether a conversation begins with the recorded messages of the session.
     fn is_start_of(&self, all: &Messages) -> bool {
-        if self
-            .seen
-            .as_ref()
-            .is_some_and(|end| all.since(end).is_some())
-        {
+        if self.seen.as_ref().is_some_and(|end| all.since(end).is_some()) {
             return true;
         }
         let recorded = self.events.iter().filter(|event| event.range().is_none());
@@ -161,11 +157,7 @@ impl Session {
     }
 
     fn push(&mut self, kind: Kind, message: &ChatMessage, turn: usize) {
-        self.events.push(Event {
-            time: self.events.len() + 1,
-            turn,
-            ..Event::new(kind, message)
-        });
+        self.events.push(Event { time: self.events.len() + 1, turn, ..Event::new(kind, message) });
     }
 
     /// Compacts after a turn: by tokens, else by the number of turns.
@@ -215,10 +207,7 @@ impl Session {
     fn compact(
         &mut self,
         events: &[Event],
-        Chosen {
-            seed,
-            events: chosen,
-        }: Chosen,
+        Chosen { seed, events: chosen }: Chosen,
         name: String,
         input: &RewriteInput<'_>,
         effects: &mut Effects,

@@ -39,11 +39,7 @@ pub(super) fn prompt_tokens(
         let events = without_lone_responses(visible(events));
         let of_event = |event: &Event| match event.kind {
             Kind::Responses => quoted_chars(event, &agent, &tools),
-            _ => event
-                .messages
-                .iter()
-                .map(|m| n_chars(&m.joined_text("")))
-                .sum(),
+            _ => event.messages.iter().map(|m| n_chars(&m.joined_text(""))).sum(),
         };
         events.iter().map(of_event).sum()
     } else {
@@ -74,9 +70,7 @@ fn quoted_chars(event: &Event, agent: &str, tools: &Tools) -> u64 {
     let quoted = event.messages.iter().map(|message| {
         let tool = elided(&tool_name(message, tools));
         let response = elided(&python_str(&response(message)));
-        n_chars(&format!(
-            "[{agent}] `{tool}` tool returned result:\n{BEGIN}\n{response}\n{END}"
-        ))
+        n_chars(&format!("[{agent}] `{tool}` tool returned result:\n{BEGIN}\n{response}\n{END}"))
     });
     n_chars(PREAMBLE) + quoted.sum::<u64>()
 }
@@ -97,8 +91,7 @@ pub(super) fn tools(events: &[Event]) -> Tools {
 /// Returns the tool of a response.
 pub(super) fn tool_name(message: &ChatMessage, tools: &Tools) -> Arc<str> {
     let name = message.name.clone();
-    name.or_else(|| tools.get(response_id(message)?).cloned())
-        .unwrap_or_default()
+    name.or_else(|| tools.get(response_id(message)?).cloned()).unwrap_or_default()
 }
 
 /// Returns whether a summary of the range could make the request smaller: an empty one would remove more than the newest
@@ -118,9 +111,7 @@ pub(super) fn is_worth_it(events: &[Event], range: (usize, usize)) -> bool {
         let order = compacted(events).into_iter();
         order.map(|at| size(&events[at], &tools)).sum()
     };
-    let newest = summaries(events)
-        .last()
-        .map(|at| size(&events[*at], &tools));
+    let newest = summaries(events).last().map(|at| size(&events[*at], &tools));
     total(events) - total(&with_summary) > newest.unwrap_or(0)
 }
 

@@ -65,9 +65,7 @@ fn behind_calls(events: &[Event]) -> Vec<Event> {
             continue;
         }
         moved.push(event.clone());
-        let responses = event
-            .calls()
-            .filter_map(|id| answers.get(&(id, at)).copied());
+        let responses = event.calls().filter_map(|id| answers.get(&(id, at)).copied());
         let responses: BTreeSet<usize> = responses.collect();
         let mut responses = responses.into_iter().map(|at| events[at].clone());
         if let Some(mut merged) = responses.next() {
@@ -94,10 +92,8 @@ fn merge(event: &mut Event, more: &Event) {
 
 /// Removes calls without a response. An answer with nothing else is removed.
 fn without_lone_calls(events: Vec<Event>) -> Vec<Event> {
-    let answered: HashSet<String> = events
-        .iter()
-        .flat_map(|event| event.responses().map(str::to_owned))
-        .collect();
+    let answered: HashSet<String> =
+        events.iter().flat_map(|event| event.responses().map(str::to_owned)).collect();
     let is_lone = |id: &str| !answered.contains(id);
     let mut kept = Vec::new();
     for mut event in events {

@@ -49,10 +49,8 @@ impl Paired {
             return false;
         };
         if !edits.is_empty() {
-            self.edits.grow(edits.into_iter().map(|edit| MessageEdit {
-                at: start + edit.at,
-                ..edit
-            }));
+            self.edits
+                .grow(edits.into_iter().map(|edit| MessageEdit { at: start + edit.at, ..edit }));
         }
         for (at, message) in (start..).zip(new) {
             let ids = message.calls().iter().filter_map(|call| call.id.clone());
@@ -156,14 +154,8 @@ mod tests {
             response("4"),
         ];
         let with_part = |(at, message): (u32, ChatMessage)| {
-            let text = Text {
-                text: message.text().unwrap_or_default().into(),
-                part: Some(at),
-            };
-            ChatMessage::from(Fields {
-                content: Content::Text(text),
-                ..message.into_fields()
-            })
+            let text = Text { text: message.text().unwrap_or_default().into(), part: Some(at) };
+            ChatMessage::from(Fields { content: Content::Text(text), ..message.into_fields() })
         };
         (0..).zip(messages).map(with_part).collect()
     }

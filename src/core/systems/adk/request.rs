@@ -41,10 +41,7 @@ pub(super) fn request(
             }));
         }
     }
-    SummaryRequest::new(vec![ChatMessage::new(
-        "user",
-        format!("{PROMPT}{}", lines.join("\n")),
-    )])
+    SummaryRequest::new(vec![ChatMessage::new("user", format!("{PROMPT}{}", lines.join("\n")))])
 }
 
 fn shortened(text: &str) -> String {

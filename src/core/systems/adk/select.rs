@@ -15,34 +15,23 @@ pub(super) struct Chosen {
 /// Returns the events for the token threshold: all since the last summary but the newest `retain`, without torn pairs.
 pub(super) fn for_threshold(events: &[Event], retain: usize) -> Chosen {
     let last = summaries(events).last().copied();
-    let last_end = last
-        .and_then(|at| events[at].range())
-        .map_or(0, |(_, end)| end);
+    let last_end = last.and_then(|at| events[at].range()).map_or(0, |(_, end)| end);
     let is_candidate = |at: &usize| events[*at].range().is_none() && events[*at].time > last_end;
     let mut candidates: Vec<usize> = (0..events.len()).filter(is_candidate).collect();
     if candidates.len() <= retain {
-        return Chosen {
-            seed: last,
-            events: Vec::new(),
-        };
+        return Chosen { seed: last, events: Vec::new() };
     }
     if retain > 0 {
         let all = candidates.iter().map(|at| &events[*at]);
         candidates.truncate(whole_split(all, candidates.len() - retain));
     }
-    Chosen {
-        seed: last,
-        events: self_contained(events, candidates),
-    }
+    Chosen { seed: last, events: self_contained(events, candidates) }
 }
 
 /// `_run_compaction_for_sliding_window`: returns the events for the interval, from `overlap` turns before the first new one to the last one. Empty with fewer
 /// than `interval` new turns.
 pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) -> Chosen {
-    let none = Chosen {
-        seed: None,
-        events: Vec::new(),
-    };
+    let none = Chosen { seed: None, events: Vec::new() };
     let last_end = events.iter().rev().find_map(Event::range);
     let last_end = last_end.map_or(0, |(_, end)| end);
     let is_raw = |event: &&Event| event.range().is_none();
@@ -51,20 +40,14 @@ pub(super) fn for_interval(events: &[Event], interval: usize, overlap: usize) ->
         return none;
     };
     // Turns are numbered without gaps.
-    let last = events
-        .iter()
-        .rfind(is_new)
-        .map_or(first_new, |event| event.turn);
+    let last = events.iter().rfind(is_new).map_or(first_new, |event| event.turn);
     if last + 1 - first_new < interval {
         return none;
     }
     let start = first_new.saturating_sub(overlap);
     let range =
         (0..events.len()).filter(|at| events[*at].range().is_none() && events[*at].turn >= start);
-    Chosen {
-        events: self_contained(events, range.collect()),
-        ..none
-    }
+    Chosen { events: self_contained(events, range.collect()), ..none }
 }
 
 /// Returns the longest start of the events in which every call has its response. Calls of earlier turns that can never
@@ -80,11 +63,7 @@ fn self_contained(events: &[Event], mut chosen: Vec<usize>) -> Vec<usize> {
         let dead = dead.filter(|event| Some(event.turn) != newest);
         let dead = dead.flat_map(Event::calls);
         let dead: HashSet<&str> = dead.filter(|id| !answered.contains(id)).collect();
-        let safe_without = if dead.is_empty() {
-            0
-        } else {
-            balanced(events, &chosen, &dead)
-        };
+        let safe_without = if dead.is_empty() { 0 } else { balanced(events, &chosen, &dead) };
         chosen.truncate(safe.max(safe_without));
     } else {
         chosen.truncate(safe);

@@ -48,10 +48,7 @@ impl Conversation {
         during: &mut During<'_, '_>,
     ) -> Result<(), PendingRequest> {
         let messages = &all[n_system(all)..];
-        let is_same = self
-            .end
-            .as_ref()
-            .is_some_and(|end| all.since(end).is_some());
+        let is_same = self.end.as_ref().is_some_and(|end| all.since(end).is_some());
         let mut left = messages.iter();
         if !is_same && !self.seen.iter().all(|seen| left.next() == Some(seen)) {
             *self = Self::default();
@@ -70,8 +67,7 @@ impl Conversation {
             let Range { start, end } = self.input_uids;
             let new = self.working.iter().filter(|message| message.uid >= end);
             self.stored.notices = new.flat_map(|m| m.messages.iter().cloned()).collect();
-            self.working
-                .retain(|message| (start..end).contains(&message.uid));
+            self.working.retain(|message| (start..end).contains(&message.uid));
         }
     }
 
@@ -142,9 +138,8 @@ impl Conversation {
             return;
         }
         let input = self.working.drain(..);
-        let mut stored: Vec<Marked> = input
-            .filter(|message| self.input_uids.contains(&message.uid))
-            .collect();
+        let mut stored: Vec<Marked> =
+            input.filter(|message| self.input_uids.contains(&message.uid)).collect();
         let is_result = |message: &Marked| message.role() == "tool";
         let (results, answers): (Vec<_>, Vec<_>) = self.new.drain(..).partition(is_result);
         stored.extend(answers);

@@ -61,11 +61,7 @@ pub(super) fn groups(list: &[Marked]) -> Vec<Members> {
             continue;
         }
         let nth = *known.entry(&group.id).or_insert_with(|| {
-            groups.push(Members {
-                id: Arc::clone(&group.id),
-                kind: group.kind,
-                at: Vec::new(),
-            });
+            groups.push(Members { id: Arc::clone(&group.id), kind: group.kind, at: Vec::new() });
             groups.len() - 1
         });
         groups[nth].at.push(at);
@@ -156,11 +152,7 @@ fn add_ids(list: &mut [Marked], known: &[Marked], settled: &Settled) {
     let end = settled.n + known.len() + list.len();
     let mut taken: HashSet<Arc<str>> = HashSet::new();
     if n_new > FEW {
-        taken = known
-            .iter()
-            .chain(&*list)
-            .filter_map(|message| message.id.clone())
-            .collect();
+        taken = known.iter().chain(&*list).filter_map(|message| message.id.clone()).collect();
     }
     for nth in 0..list.len() {
         if list[nth].id.is_some() {
@@ -194,8 +186,7 @@ fn spans(list: &[Marked]) -> Vec<(Range<usize>, Group)> {
         from + list[from..].iter().take_while(|m| is_skipped(m)).count()
     };
     let has_calls = |at: usize| {
-        list.get(at)
-            .is_some_and(|m| m.role() == "assistant" && m.calls().next().is_some())
+        list.get(at).is_some_and(|m| m.role() == "assistant" && m.calls().next().is_some())
     };
     while let Some(message) = list.get(start) {
         let call = skip(start, &Marked::is_reasoning_only);
@@ -210,10 +201,7 @@ fn spans(list: &[Marked]) -> Vec<(Range<usize>, Group)> {
             _ => (Kind::AssistantText, start + 1),
         };
         let id = format!("group_{}", message.id.as_deref().unwrap_or_default());
-        let group = Group {
-            id: id.into(),
-            kind,
-        };
+        let group = Group { id: id.into(), kind };
         spans.push((start..end, group));
         start = end;
     }

@@ -58,11 +58,8 @@ impl History {
             return;
         }
         let (old, recent) = self.recent.split_at(n);
-        let calls: HashSet<Arc<str>> = old
-            .iter()
-            .flat_map(Marked::call_ids)
-            .map(Arc::from)
-            .collect();
+        let calls: HashSet<Arc<str>> =
+            old.iter().flat_map(Marked::call_ids).map(Arc::from).collect();
         let is_answer = |message: &Marked| message.result_ids().any(|id| calls.contains(id));
         if recent.iter().any(is_answer) {
             return;
@@ -80,10 +77,7 @@ impl History {
     pub(super) fn notice(&self, text: String) -> ChatMessage {
         let mut known = self.notices.iter();
         let known = known.find(|known| known.text() == Some(&text));
-        known.map_or_else(
-            || ChatMessage::notice("assistant", text),
-            ChatMessage::clone,
-        )
+        known.map_or_else(|| ChatMessage::notice("assistant", text), ChatMessage::clone)
     }
 
     /// Settles no message any more if the result of a call affects settled ones.

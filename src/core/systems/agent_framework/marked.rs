@@ -62,9 +62,7 @@ impl Marked {
 
     /// Returns the ids of the calls that the results answer.
     pub(super) fn result_ids(&self) -> impl Iterator<Item = &str> {
-        let ids = self
-            .results()
-            .filter_map(|result| result.call_id.as_deref());
+        let ids = self.results().filter_map(|result| result.call_id.as_deref());
         ids.filter(|id| !id.is_empty())
     }
 

@@ -20,10 +20,7 @@ pub(super) fn reconcile(list: &mut [Marked], transcript: &mut Vec<u64>) {
     for uid in &*transcript {
         if let Some(id) = &list[positions[uid]].id {
             let roots = Some(Roots::from([*uid]));
-            known
-                .entry(Arc::clone(id))
-                .and_modify(|same| *same = None)
-                .or_insert(roots);
+            known.entry(Arc::clone(id)).and_modify(|same| *same = None).or_insert(roots);
         }
     }
     let own_ids: HashSet<Arc<str>> = known.keys().cloned().collect();
@@ -31,11 +28,7 @@ pub(super) fn reconcile(list: &mut [Marked], transcript: &mut Vec<u64>) {
         |at: &usize| !own.contains(&list[*at].uid) && !list[*at].summary_of.is_empty();
     let candidates: Vec<usize> = (0..list.len()).filter(is_candidate).collect();
     let accepted = accepted(list, &candidates, known);
-    for at in transcript
-        .iter()
-        .map(|uid| positions[uid])
-        .chain(candidates.iter().copied())
-    {
+    for at in transcript.iter().map(|uid| positions[uid]).chain(candidates.iter().copied()) {
         let message = &mut list[at];
         let is_undone = |id: &mut Arc<str>| !accepted.contains_key(id) && !own_ids.contains(id);
         if message.summarized_by.take_if(is_undone).is_some() {
@@ -62,10 +55,7 @@ fn accepted(
     for at in candidates {
         if let Some(id) = &list[*at].id {
             let replaced = Some(&*list[*at].summary_of);
-            pending
-                .entry(Arc::clone(id))
-                .and_modify(|same| *same = None)
-                .or_insert(replaced);
+            pending.entry(Arc::clone(id)).and_modify(|same| *same = None).or_insert(replaced);
         }
     }
     let mut accepted = HashMap::new();

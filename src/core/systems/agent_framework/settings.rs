@@ -44,10 +44,7 @@ const NAMES: [&str; 7] = [
 impl Lists {
     /// Parses the lists of an action.
     pub(super) fn parse(settings: &Table) -> Result<Self, String> {
-        check_keys(
-            settings,
-            &["before_strategy", "after_strategy", "strategies"],
-        )?;
+        check_keys(settings, &["before_strategy", "after_strategy", "strategies"])?;
         let one = |key: &str| settings.get(key).map(parse).transpose();
         Ok(Self {
             before: one("before_strategy")?,
@@ -59,28 +56,16 @@ impl Lists {
     /// Returns the strategies for the numbers of a call.
     pub(super) fn plan(&self, input: &RewriteInput<'_>) -> Plan {
         let is_harness = input.flag("is_harness");
-        let name = if is_harness {
-            NAMES.first()
-        } else {
-            NAMES.get(input.count("strategy"))
-        };
+        let name = if is_harness { NAMES.first() } else { NAMES.get(input.count("strategy")) };
         let number = |key: &str| Some(input.number(key));
         let in_run = name.map(|name| match make(name, &number) {
-            Strategy::TokenBudget {
-                budget, early_stop, ..
-            } => Strategy::TokenBudget {
-                budget,
-                strategies: self.composed.clone(),
-                early_stop,
-            },
+            Strategy::TokenBudget { budget, early_stop, .. } => {
+                Strategy::TokenBudget { budget, strategies: self.composed.clone(), early_stop }
+            }
             other => other,
         });
         Plan {
-            after: if is_harness {
-                in_run.clone()
-            } else {
-                self.after.clone()
-            },
+            after: if is_harness { in_run.clone() } else { self.after.clone() },
             in_run,
             before: self.before.clone(),
             skip_excluded: input.flag("skip_excluded"),
@@ -139,21 +124,12 @@ fn as_number(value: &Value) -> Option<f64> {
 /// Returns the arguments of a strategy.
 fn keys(name: &str) -> &'static [&'static str] {
     match name {
-        "truncation" => &[
-            "max_n",
-            "compact_to",
-            "tokens",
-            "preserve_system",
-            "preserve_first_user_group",
-        ],
+        "truncation" => {
+            &["max_n", "compact_to", "tokens", "preserve_system", "preserve_first_user_group"]
+        }
         "sliding_window" => &["keep_last_groups", "preserve_system"],
         "selective_tool_call" | "tool_result" => &["keep_last_tool_call_groups"],
-        "summarization" => &[
-            "target_count",
-            "threshold",
-            "max_summary_input_tokens",
-            "prompt",
-        ],
+        "summarization" => &["target_count", "threshold", "max_summary_input_tokens", "prompt"],
         "token_budget" => &["token_budget", "strategies", "early_stop"],
         _ => &[
             "max_context_window_tokens",
@@ -183,12 +159,10 @@ fn make(name: &str, number: &dyn Fn(&str) -> Option<f64>) -> Strategy {
             keep: count("keep_last_groups", 1),
             keep_system: is_set("preserve_system", true),
         },
-        "selective_tool_call" => Strategy::SelectiveToolCall {
-            keep: count("keep_last_tool_call_groups", 1),
-        },
-        "tool_result" => Strategy::ToolResult {
-            keep: count("keep_last_tool_call_groups", 1),
-        },
+        "selective_tool_call" => {
+            Strategy::SelectiveToolCall { keep: count("keep_last_tool_call_groups", 1) }
+        }
+        "tool_result" => Strategy::ToolResult { keep: count("keep_last_tool_call_groups", 1) },
         "summarization" => Strategy::Summarization(Summarization {
             target: count("target_count", 4),
             threshold: count("threshold", 2),
@@ -201,10 +175,8 @@ fn make(name: &str, number: &dyn Fn(&str) -> Option<f64>) -> Strategy {
             early_stop: is_set("early_stop", true),
         },
         _ => {
-            let (window, output) = (
-                or("max_context_window_tokens", 0.0),
-                or("max_output_tokens", 0.0),
-            );
+            let (window, output) =
+                (or("max_context_window_tokens", 0.0), or("max_output_tokens", 0.0));
             let share = |key: &str, default| ((window - output) * or(key, default)) as u64;
             let eviction = share("tool_eviction_threshold", 0.5);
             Strategy::ContextWindow {
@@ -240,10 +212,7 @@ mod tests {
             error("after_strategy = ['tool_result', { keep_last_groups = 4 }]"),
             "unknown key `keep_last_groups`"
         );
-        assert_eq!(
-            error("strategies = 'truncation'"),
-            "`strategies` must be a list of strategies"
-        );
+        assert_eq!(error("strategies = 'truncation'"), "`strategies` must be a list of strategies");
         assert!(error("strategies = [['unknown']]").contains("a strategy's name"));
         assert!(error("strategies = [['truncation', 4]]").contains("a strategy's name"));
         assert!(error("before = ['truncation']").contains("unknown key"));

@@ -13,27 +13,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Strategy {
     Truncation(Truncation),
-    SlidingWindow {
-        keep: usize,
-        keep_system: bool,
-    },
-    SelectiveToolCall {
-        keep: usize,
-    },
-    ToolResult {
-        keep: usize,
-    },
+    SlidingWindow { keep: usize, keep_system: bool },
+    SelectiveToolCall { keep: usize },
+    ToolResult { keep: usize },
     Summarization(Summarization),
-    TokenBudget {
-        budget: u64,
-        strategies: Vec<Self>,
-        early_stop: bool,
-    },
-    ContextWindow {
-        eviction: u64,
-        keep: usize,
-        truncation: Truncation,
-    },
+    TokenBudget { budget: u64, strategies: Vec<Self>, early_stop: bool },
+    ContextWindow { eviction: u64, keep: usize, truncation: Truncation },
 }
 
 /// Arguments of `TruncationStrategy`.
@@ -100,16 +85,10 @@ impl Strategy {
             Self::Summarization(arguments) => {
                 summarize(arguments, list, &mut effects.log, replies)?
             }
-            Self::TokenBudget {
-                budget,
-                strategies,
-                early_stop,
-            } => compose(list, *budget, (strategies, *early_stop), effects, replies)?,
-            Self::ContextWindow {
-                eviction,
-                keep,
-                truncation,
-            } => {
+            Self::TokenBudget { budget, strategies, early_stop } => {
+                compose(list, *budget, (strategies, *early_stop), effects, replies)?
+            }
+            Self::ContextWindow { eviction, keep, truncation } => {
                 let mut changed = false;
                 if tokens(list) > *eviction {
                     changed |= Self::ToolResult { keep: *keep }.run(list, effects, replies)?;
@@ -167,11 +146,7 @@ impl Truncation {
     fn count_of(&self, group: &Members, list: &[Marked]) -> u64 {
         let included = group.at.iter().filter(|at| !list[**at].is_excluded);
         let count = |at: &usize| {
-            if self.by_tokens {
-                list[*at].tokens()
-            } else {
-                1
-            }
+            if self.by_tokens { list[*at].tokens() } else { 1 }
         };
         included.map(count).sum()
     }
@@ -180,9 +155,7 @@ impl Truncation {
 /// Returns the group that must stay: the last included one that is not a system message, else the last included one.
 fn minimum(groups: &[Members], list: &[Marked]) -> Option<usize> {
     let newest = |is_any: bool| {
-        groups
-            .iter()
-            .rposition(|g| (is_any || g.kind != Kind::System) && g.is_included(list))
+        groups.iter().rposition(|g| (is_any || g.kind != Kind::System) && g.is_included(list))
     };
     newest(false).or_else(|| newest(true))
 }
@@ -194,11 +167,7 @@ fn slide(list: &mut [Marked], keep: usize, keep_system: bool) -> bool {
     let mut n_removed = n_others.saturating_sub(keep);
     let mut changed = false;
     for group in groups {
-        let is_removed = if group.kind == Kind::System {
-            !keep_system
-        } else {
-            n_removed > 0
-        };
+        let is_removed = if group.kind == Kind::System { !keep_system } else { n_removed > 0 };
         if is_removed {
             changed |= group.exclude(list);
         }
@@ -247,12 +216,7 @@ pub(super) fn insert(
     (id, summary_of): (Arc<str>, Vec<Arc<str>>),
 ) {
     let uid = list.iter().map(|message| message.uid).max().unwrap_or(0) + 1;
-    let inserted = Marked {
-        uid,
-        id: Some(id),
-        summary_of,
-        ..Marked::new(message)
-    };
+    let inserted = Marked { uid, id: Some(id), summary_of, ..Marked::new(message) };
     list.insert(at, inserted);
     annotate(list, Some(at));
 }
@@ -268,11 +232,7 @@ fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
         strip(&text).to_owned()
     });
     let results: Vec<String> = results.collect();
-    let label = if results.is_empty() {
-        "no results".to_owned()
-    } else {
-        results.join("; ")
-    };
+    let label = if results.is_empty() { "no results".to_owned() } else { results.join("; ") };
     let text = format!("{SUMMARY_PREFIX}{label}{SUMMARY_END}");
     if text.chars().count() <= SUMMARY_CHARS {
         return text;

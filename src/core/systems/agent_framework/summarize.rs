@@ -55,10 +55,7 @@ pub(super) fn summarize(
     let Some(start) = selected.iter().map(|nth| starts[*nth]).min() else {
         return Ok(false);
     };
-    let summarized: Vec<usize> = selected
-        .iter()
-        .flat_map(|nth| included[*nth].clone())
-        .collect();
+    let summarized: Vec<usize> = selected.iter().flat_map(|nth| included[*nth].clone()).collect();
     let lines = summarized.iter().enumerate();
     let lines: Vec<String> = lines.map(|(nth, at)| line(nth + 1, &list[*at])).collect();
     let request = SummaryRequest::new(vec![

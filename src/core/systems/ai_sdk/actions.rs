@@ -47,11 +47,7 @@ impl Rewrite for Prune {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let by_number = || {
-            Rule::by_number(input.count("tool_calls"))
-                .into_iter()
-                .collect()
-        };
+        let by_number = || Rule::by_number(input.count("tool_calls")).into_iter().collect();
         let options = Options {
             reasoning: Reasoning::by_number(input.count("reasoning")),
             rules: self.0.clone().unwrap_or_else(by_number),

@@ -43,10 +43,7 @@ impl Reasoning {
 impl Rule {
     /// Returns the rule of this number: none, all, or all before the last messages, from one on.
     pub(super) fn by_number(nth: usize) -> Option<Self> {
-        Some(Self {
-            kept: nth.checked_sub(1)?,
-            tools: None,
-        })
+        Some(Self { kept: nth.checked_sub(1)?, tools: None })
     }
 
     fn by_name(name: &str) -> Result<Self, String> {
@@ -69,10 +66,7 @@ pub(super) fn rules(tool_calls: &toml::Value) -> Result<Vec<Rule>, String> {
         let fields = value.as_table().ok_or("a rule must be a table")?;
         check_keys(fields, &["type", "tools"])?;
         let kind = text(fields, "type")?.ok_or("a rule needs a `type`")?;
-        Ok(Rule {
-            tools: names(fields, "tools")?,
-            ..Rule::by_name(kind)?
-        })
+        Ok(Rule { tools: names(fields, "tools")?, ..Rule::by_name(kind)? })
     };
     match tool_calls {
         toml::Value::String(name) if name == "none" => Ok(Vec::new()),

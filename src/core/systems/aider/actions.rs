@@ -21,9 +21,7 @@ const SUMMARIZE: NamedAction = NamedAction {
     make: |settings| {
         check_keys(settings, &["discards"])?;
         let discards = settings.get("discards").and_then(toml::Value::as_bool);
-        Ok(Arc::new(Summarize {
-            discards: discards.unwrap_or(false),
-        }))
+        Ok(Arc::new(Summarize { discards: discards.unwrap_or(false) }))
     },
 };
 
@@ -36,9 +34,7 @@ const MESSAGE: NamedAction = NamedAction {
     numbers: &[],
     make: |settings| {
         check_keys(settings, &["text"])?;
-        let text = text(settings, "text")?
-            .ok_or("`text` is missing")?
-            .to_owned();
+        let text = text(settings, "text")?.ok_or("`text` is missing")?.to_owned();
         Ok(Arc::new(Message { text }))
     },
 };
@@ -98,11 +94,7 @@ impl Rewrite for Message {
         messages.push(ChatMessage::notice("user", &*self.text));
         messages.push(ChatMessage::notice("assistant", "Ok."));
         messages.extend_from_slice(&all[finished.end..]);
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            ..Rewritten::default()
-        })
+        Ok(Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() })
     }
 }
 

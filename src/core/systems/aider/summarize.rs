@@ -36,26 +36,17 @@ impl ChatSummary {
         let max_input = if window == 0 { DEFAULT_INPUT } else { window };
         Self {
             counter: TokenCounter::of_model(model),
-            max_tokens: if max_tokens > 0.0 {
-                max_tokens
-            } else {
-                by_window
-            },
+            max_tokens: if max_tokens > 0.0 { max_tokens } else { by_window },
             max_input: max_input.saturating_sub(BUFFER),
         }
     }
 
     /// Returns the tokens of a message as JSON.
     fn count(&self, message: &ChatMessage) -> u64 {
-        let rule = Rule {
-            name: "aider: tokens",
-            by: self.counter.tokenizer.id(),
-        };
+        let rule = Rule { name: "aider: tokens", by: self.counter.tokenizer.id() };
         message.weigh(rule, |message| {
             let stored = json!({"role": &*message.role, "content": message.joined_text("\n")});
-            self.counter
-                .tokenizer
-                .count(&python_dumps(&stored, Layout::ASCII))
+            self.counter.tokenizer.count(&python_dumps(&stored, Layout::ASCII))
         })
     }
 

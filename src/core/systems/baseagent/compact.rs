@@ -41,11 +41,7 @@ pub struct Texts {
 impl Default for Texts {
     /// Returns the shipped values.
     fn default() -> Self {
-        Self {
-            prompt: PROMPT.to_owned(),
-            prefix: PREFIX.to_owned(),
-            max_tokens: 4096,
-        }
+        Self { prompt: PROMPT.to_owned(), prefix: PREFIX.to_owned(), max_tokens: 4096 }
     }
 }
 
@@ -84,17 +80,11 @@ pub fn compact(
         // The request names no tools; an answer with calls has no text.
         SummaryReply::Text(_) | SummaryReply::ToolCall => {
             log.push("[compaction] Compaction failed: empty response".to_owned());
-            return Ok(Compacted {
-                messages: None,
-                log,
-            });
+            return Ok(Compacted { messages: None, log });
         }
         SummaryReply::Failed(why) => {
             log.push(format!("[compaction] Compaction failed: {why}"));
-            return Ok(Compacted {
-                messages: None,
-                log,
-            });
+            return Ok(Compacted { messages: None, log });
         }
     };
     log.push(format!(
@@ -103,8 +93,5 @@ pub fn compact(
     ));
     let summary = ChatMessage::summary("user", format!("{}{summary}", texts.prefix));
     let messages = system.cloned().into_iter().chain([summary]).collect();
-    Ok(Compacted {
-        messages: Some(messages),
-        log,
-    })
+    Ok(Compacted { messages: Some(messages), log })
 }

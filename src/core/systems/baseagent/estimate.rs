@@ -70,9 +70,7 @@ fn part_tokens(part: &Value) -> Result<Tokens, PythonError> {
     let Value::Object(part) = part else {
         return Ok(Tokens::ZERO);
     };
-    let is_image = part
-        .get("type")
-        .is_some_and(|kind| kind.as_str() == Some("image_url"));
+    let is_image = part.get("type").is_some_and(|kind| kind.as_str() == Some("image_url"));
     let image = if is_image { IMAGE } else { Tokens::ZERO };
     Ok(field_tokens(part, "text")? + image)
 }
@@ -158,9 +156,7 @@ fn length_tokens(value: &Value) -> Result<Tokens, PythonError> {
 /// `estimate_tokens(content)` of a whole content, as used for clearing: a list counts its parts.
 pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, PythonError> {
     match &message.content {
-        Content::Text(text) => Ok(Tokens(
-            message.weigh(CONTENT, |_| text_tokens(&text.text).0),
-        )),
+        Content::Text(text) => Ok(Tokens(message.weigh(CONTENT, |_| text_tokens(&text.text).0))),
         Content::Blocks(blocks) => Ok(Tokens(blocks.len() as u64 / CODE_POINTS_PER_TOKEN)),
         Content::Missing | Content::Null => Ok(Tokens::ZERO),
         Content::Other(other) => length_tokens(other),
@@ -187,10 +183,7 @@ mod tests {
             (json!(7), "'int' object is not iterable"),
             (json!(true), "'bool' object is not iterable"),
             (json!("x"), "'str' object has no attribute 'get'"),
-            (
-                json!([{"function": null}]),
-                "'NoneType' object has no attribute 'get'",
-            ),
+            (json!([{"function": null}]), "'NoneType' object has no attribute 'get'"),
             (
                 json!([{"function": {"name": "x", "arguments": 1.5}}]),
                 "object of type 'float' has no len()",
@@ -225,10 +218,7 @@ mod tests {
             rest: Rest::default(),
         };
         // {'flag': True, 'none': None}
-        assert_eq!(
-            call_tokens(&call(r#"{"flag":true,"none":null}"#)),
-            Ok(Tokens(7))
-        );
+        assert_eq!(call_tokens(&call(r#"{"flag":true,"none":null}"#)), Ok(Tokens(7)));
         // {'raw': '{"cmd": "l'}
         assert_eq!(call_tokens(&call(r#"{"cmd": "l"#)), Ok(Tokens(5)));
         assert_eq!(call_tokens(&call("[1,2,3,4,5]")), Ok(Tokens(0)));

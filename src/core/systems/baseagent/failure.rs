@@ -38,12 +38,12 @@ impl Failure {
     pub fn attempt_line(&self, attempt: u64) -> Option<String> {
         match self {
             Self::CostLimit(_) => None,
-            Self::Llm { code, message } => Some(format!(
-                "LLM error (attempt {attempt}/{MAX_ATTEMPTS}): {code} - {message}"
-            )),
-            Self::Other(error) => Some(format!(
-                "Unexpected error (attempt {attempt}/{MAX_ATTEMPTS}): {error}"
-            )),
+            Self::Llm { code, message } => {
+                Some(format!("LLM error (attempt {attempt}/{MAX_ATTEMPTS}): {code} - {message}"))
+            }
+            Self::Other(error) => {
+                Some(format!("Unexpected error (attempt {attempt}/{MAX_ATTEMPTS}): {error}"))
+            }
         }
     }
 
@@ -62,13 +62,7 @@ impl Failure {
             Self::CostLimit(_) => false,
             Self::Llm { code, message } => {
                 let is_denied = matches!(&**code, "authentication_error" | "invalid_api_key");
-                let words = [
-                    "504",
-                    "timeout",
-                    "empty response",
-                    "overloaded",
-                    "rate_limit",
-                ];
+                let words = ["504", "timeout", "empty response", "overloaded", "rate_limit"];
                 !is_denied && mentions(message, &words)
             }
             Self::Other(error) => mentions(&error.text, &["504", "timeout"]),

@@ -18,9 +18,7 @@ pub fn middle_out(text: &str, max_tokens: i64) -> Option<String> {
     let head = &text[..text.floor_char_boundary(slice_index(head, bytes))];
     let tail = &text[text.ceil_char_boundary(slice_index(-tail, bytes))..];
     let removed = (bytes - whole(head.len()) - whole(tail.len())).div_euclid(BYTES_PER_TOKEN);
-    Some(format!(
-        "{head}\n\n...{removed} tokens truncated...\n\n{tail}"
-    ))
+    Some(format!("{head}\n\n...{removed} tokens truncated...\n\n{tail}"))
 }
 
 /// Implements the document's listing: code points, with fifty of each half used for the marker.
@@ -54,29 +52,20 @@ mod tests {
     #[test]
     fn with_nothing_to_keep_the_whole_text_is_the_tail() {
         assert_eq!(middle_out("abc", 0), None);
-        assert_eq!(
-            middle_out("abcdefgh", 0).unwrap(),
-            "\n\n...0 tokens truncated...\n\nabcdefgh"
-        );
+        assert_eq!(middle_out("abcdefgh", 0).unwrap(), "\n\n...0 tokens truncated...\n\nabcdefgh");
         assert_eq!(middle_out("", 0), None);
     }
 
     #[test]
     fn a_negative_limit_slices_from_the_other_end() {
         // head = b[:-2], tail = b[2:]
-        assert_eq!(
-            middle_out("abcdef", -1).unwrap(),
-            "abcd\n\n...-1 tokens truncated...\n\ncdef"
-        );
+        assert_eq!(middle_out("abcdef", -1).unwrap(), "abcd\n\n...-1 tokens truncated...\n\ncdef");
     }
 
     #[test]
     fn characters_broken_at_the_edges_are_dropped() {
         // 4 bytes of each end contain one character of three bytes and a part of another.
-        assert_eq!(
-            middle_out("日月火水木", 2).unwrap(),
-            "日\n\n...2 tokens truncated...\n\n木"
-        );
+        assert_eq!(middle_out("日月火水木", 2).unwrap(), "日\n\n...2 tokens truncated...\n\n木");
     }
 
     #[test]
@@ -84,10 +73,7 @@ mod tests {
         let text = format!("{}é{}", "a".repeat(200), "b".repeat(200));
         let cut = document_middle_out(&text, 100).unwrap();
         let halves = ("a".repeat(150), "b".repeat(150));
-        assert_eq!(
-            cut,
-            format!("{}\n\n[...truncated...]\n\n{}", halves.0, halves.1)
-        );
+        assert_eq!(cut, format!("{}\n\n[...truncated...]\n\n{}", halves.0, halves.1));
         assert_eq!(document_middle_out(&text, 101), None);
         // keep 0: the tail is the whole text.
         let cut = document_middle_out(&text, 25).unwrap();

@@ -170,17 +170,10 @@ impl Results {
 impl Found {
     /// Returns whether clearing is worth it, with the log lines.
     pub(super) fn judge(&self, limits: &Limits) -> (bool, Vec<String>) {
-        let Self {
-            old,
-            total,
-            prunable,
-        } = self;
+        let Self { old, total, prunable } = self;
         let is_enough = exceeds(*prunable, limits.minimum);
         let log = vec![
-            format!(
-                "[compaction] Prune scan: {} total tokens, {} prunable",
-                total.0, prunable.0
-            ),
+            format!("[compaction] Prune scan: {} total tokens, {} prunable", total.0, prunable.0),
             if is_enough {
                 format!(
                     "[compaction] Pruning {} tool outputs, recovering ~{} tokens",
@@ -222,21 +215,10 @@ mod tests {
 
     #[test]
     fn in_the_document_a_marker_does_not_end_the_scan() {
-        let limits = Limits {
-            protect: 0,
-            minimum: 0,
-            protected_turns: 0,
-            ..Limits::SHIPPED
-        };
-        let messages = [
-            ChatMessage::new("tool", "an old result"),
-            ChatMessage::new("tool", MARKER),
-        ];
-        let cleared = |stop| {
-            prune_old_tool_outputs(&messages, &limits, stop)
-                .unwrap()
-                .cleared
-        };
+        let limits = Limits { protect: 0, minimum: 0, protected_turns: 0, ..Limits::SHIPPED };
+        let messages =
+            [ChatMessage::new("tool", "an old result"), ChatMessage::new("tool", MARKER)];
+        let cleared = |stop| prune_old_tool_outputs(&messages, &limits, stop).unwrap().cleared;
         assert_eq!(cleared(StopAtMarker::Yes), Vec::<usize>::new());
         assert_eq!(cleared(StopAtMarker::No), [0, 1]);
     }

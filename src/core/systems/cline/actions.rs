@@ -86,11 +86,9 @@ fn compact_with_summary(
     match summarize(all, &budget, limits, replies)? {
         Summarized::Nothing => Ok(unchanged),
         // It is tried again before each call.
-        Summarized::Empty => Ok(Rewritten {
-            fired: true,
-            log: vec![NO_SUMMARY.to_owned()],
-            ..unchanged
-        }),
+        Summarized::Empty => {
+            Ok(Rewritten { fired: true, log: vec![NO_SUMMARY.to_owned()], ..unchanged })
+        }
         Summarized::Failed => {
             state.failed_at = Some(input.call as u64);
             Ok(Rewritten {
@@ -100,11 +98,7 @@ fn compact_with_summary(
                 ..unchanged
             })
         }
-        Summarized::Done {
-            first_kept,
-            summary,
-            metadata,
-        } => {
+        Summarized::Done { first_kept, summary, metadata } => {
             let mut messages = all[..budget.start].to_vec();
             messages.push(summary);
             messages.extend_from_slice(&all[first_kept..]);
@@ -112,11 +106,7 @@ fn compact_with_summary(
             state.digits = budget.digits_from(first_kept);
             let n_frozen = state.frozen_end.saturating_sub(first_kept);
             let is_left = n_frozen > 0;
-            state.frozen_end = if is_left {
-                budget.start + 1 + n_frozen
-            } else {
-                0
-            };
+            state.frozen_end = if is_left { budget.start + 1 + n_frozen } else { 0 };
             state.first = Value::Null;
             state.summary = metadata;
             Ok(Rewritten {
@@ -137,11 +127,7 @@ fn compact_without_request(input: &RewriteInput<'_>) -> Rewritten {
     let is_full = input.flag("forced") || budget.request as f64 >= input.number("trigger");
     let acts = is_next && is_full;
     if is_rejected {
-        let sum: usize = budget
-            .messages
-            .iter()
-            .map(super::stored::Stored::estimate)
-            .sum();
+        let sum: usize = budget.messages.iter().map(super::stored::Stored::estimate).sum();
         budget.target = (sum / 2).max(1);
     } else if !acts {
         return Rewritten::default();

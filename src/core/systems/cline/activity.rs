@@ -57,13 +57,7 @@ fn add_paths(value: &Value, paths: &mut Vec<String>) {
         Value::String(path) if !path.trim().is_empty() => paths.push(path.clone()),
         Value::Array(items) => items.iter().for_each(|item| add_paths(item, paths)),
         Value::Object(fields) => {
-            let keys = [
-                "path",
-                "file_path",
-                "target_file",
-                "new_file_path",
-                "old_file_path",
-            ];
+            let keys = ["path", "file_path", "target_file", "new_file_path", "old_file_path"];
             let named = keys.iter().filter_map(|key| fields.get(*key));
             named.for_each(|value| add_paths(value, paths));
             let files = fields.get("files").and_then(Value::as_array);

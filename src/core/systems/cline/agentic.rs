@@ -80,10 +80,8 @@ pub(super) fn summarize(
     }
     let previous = last_summary.and_then(|last| all[list[last].range.start].text());
     let previous = previous.and_then(|text| text.strip_prefix(PREFIX));
-    let messages: Vec<ChatMessage> = new
-        .iter()
-        .flat_map(|m| all[m.range.clone()].to_vec())
-        .collect();
+    let messages: Vec<ChatMessage> =
+        new.iter().flat_map(|m| all[m.range.clone()].to_vec()).collect();
     let files = FileLists::of(&messages);
     let overhead = tokens(length(&request_text(previous, "", &files)));
     let available = limits.max_input.max(LEAST_INPUT).saturating_sub(overhead);
@@ -93,10 +91,7 @@ pub(super) fn summarize(
     let texts = within(all, new, available);
     let text = request_text(previous, texts.join("\n\n").trim(), &files);
     let ask = SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            ChatMessage::new("user", text),
-        ],
+        messages: vec![ChatMessage::new("system", SYSTEM), ChatMessage::new("user", text)],
         with_tools: false,
         max_tokens: Some(limits.max_tokens),
     };
@@ -107,14 +102,9 @@ pub(super) fn summarize(
     if summary.is_empty() {
         return Ok(Summarized::Empty);
     }
-    let has_files = summary
-        .lines()
-        .any(|line| line.eq_ignore_ascii_case("## Files"));
-    let summary = if has_files {
-        summary
-    } else {
-        format!("{summary}\n\n{}", files_section(&files))
-    };
+    let has_files = summary.lines().any(|line| line.eq_ignore_ascii_case("## Files"));
+    let summary =
+        if has_files { summary } else { format!("{summary}\n\n{}", files_section(&files)) };
     let runs = list[..cut].iter().filter(|m| m.kind == Kind::Typed).count() as u64;
     let runs = runs + budget.state.summary["userRunSpan"].as_u64().unwrap_or(0);
     let before: usize = list.iter().map(Stored::estimate).sum();
@@ -123,11 +113,7 @@ pub(super) fn summarize(
         "details": {"readFiles": files.read, "modifiedFiles": files.modified},
         "tokensBefore": before, "generatedAt": 1_234_567_890_123_u64});
     let message = ChatMessage::summary("user", format!("{PREFIX}{summary}"));
-    Ok(Summarized::Done {
-        first_kept: list[cut].range.start,
-        summary: message,
-        metadata,
-    })
+    Ok(Summarized::Done { first_kept: list[cut].range.start, summary: message, metadata })
 }
 
 /// `findCutIndex`: returns the first kept message, the one that reaches the limit, but not behind the newest typed message, then back
@@ -138,10 +124,7 @@ fn cut(list: &[Stored], keep: usize) -> usize {
         cut -= 1;
         sum += list[cut].estimate();
     }
-    let newest = list
-        .iter()
-        .rposition(|m| m.kind == Kind::Typed)
-        .unwrap_or(0);
+    let newest = list.iter().rposition(|m| m.kind == Kind::Typed).unwrap_or(0);
     if newest > 0 {
         cut = cut.min(newest);
     }
@@ -207,11 +190,7 @@ fn lines(message: &ChatMessage) -> Vec<String> {
     if message.is("tool") {
         return vec![format!("[Tool result]: {}", part(&text))];
     }
-    let author = if message.is("assistant") {
-        "Bot"
-    } else {
-        "User"
-    };
+    let author = if message.is("assistant") { "Bot" } else { "User" };
     let mut lines = Vec::new();
     if !text.is_empty() {
         lines.push(format!("[{author}]: {text}"));
@@ -228,10 +207,7 @@ fn part(text: &str) -> String {
     if more == 0 {
         return text.to_owned();
     }
-    format!(
-        "{}\n...[truncated {more} chars]",
-        first_units(text, PART_CHARS)
-    )
+    format!("{}\n...[truncated {more} chars]", first_units(text, PART_CHARS))
 }
 
 fn request_text(previous: Option<&str>, conversation: &str, files: &FileLists) -> String {
@@ -242,11 +218,7 @@ fn request_text(previous: Option<&str>, conversation: &str, files: &FileLists) -
     let (read, edited) = (listed(&files.read), listed(&files.modified));
     let previous = previous.map(str::trim).filter(|text| !text.is_empty());
     let previous = previous.map(|text| format!("\n\nPrevious summary:\n{text}"));
-    let conversation = if conversation.is_empty() {
-        "(empty)"
-    } else {
-        conversation
-    };
+    let conversation = if conversation.is_empty() { "(empty)" } else { conversation };
     format!(
         "{FORM}Read: {read}\nEdited: {edited}{}\n\nConversation:\n{conversation}",
         previous.unwrap_or_default()
@@ -256,11 +228,7 @@ fn request_text(previous: Option<&str>, conversation: &str, files: &FileLists) -
 fn files_section(files: &FileLists) -> String {
     let listed = |list: &[String]| match list {
         [] => "- none".to_owned(),
-        list => list
-            .iter()
-            .map(|path| format!("- {path}"))
-            .collect::<Vec<_>>()
-            .join("\n"),
+        list => list.iter().map(|path| format!("- {path}")).collect::<Vec<_>>().join("\n"),
     };
     let (read, modified) = (listed(&files.read), listed(&files.modified));
     format!("## Files\nRead:\n{read}\nModified:\n{modified}")

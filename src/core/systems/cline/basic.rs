@@ -39,10 +39,7 @@ pub(super) fn compact(all: &[ChatMessage], budget: &Budget) -> Option<Kept> {
             );
         }
     }
-    Some(Kept {
-        messages,
-        first: first_metadata(budget, list.len() - kept.len()),
-    })
+    Some(Kept { messages, first: first_metadata(budget, list.len() - kept.len()) })
 }
 
 /// Returns the messages that stay: all typed and frozen ones, the newest of the last turn, and the last answers of
@@ -88,10 +85,7 @@ fn selected(all: &[ChatMessage], list: &[Stored], target: usize) -> Option<Vec<u
 }
 
 fn positions(list: &[Stored], is_sought: impl Fn(&Stored) -> bool) -> Vec<usize> {
-    let found = list
-        .iter()
-        .enumerate()
-        .filter(|(_, message)| is_sought(message));
+    let found = list.iter().enumerate().filter(|(_, message)| is_sought(message));
     found.map(|(at, _)| at).collect()
 }
 

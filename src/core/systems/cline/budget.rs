@@ -72,14 +72,9 @@ impl Budget {
         let all = &input.messages;
         let start = n_system(all);
         let mut state = State::from_memory(&input.memory);
-        let reported = [
-            input.count("reported_input"),
-            input.count("reported_output"),
-        ];
+        let reported = [input.count("reported_input"), input.count("reported_output")];
         let has_usage = |at: &usize| all[*at].is("assistant");
-        let n_answers = (state.frozen_end.max(start)..all.len())
-            .filter(has_usage)
-            .count();
+        let n_answers = (state.frozen_end.max(start)..all.len()).filter(has_usage).count();
         if state.digits.len() < n_answers {
             let sums = state.usage.iter_mut().zip(reported);
             sums.for_each(|(sum, reported)| *sum += reported as u64);
@@ -104,11 +99,8 @@ impl Budget {
         let overhead = request.saturating_sub(sum) as f64;
         let (max_input, trigger) = (input.number("max_input"), input.number("trigger"));
         let is_long = pairs(&messages) >= LONG_PAIRS && input.number("max_output") < max_input;
-        let target = if is_long {
-            (max_input * LONG_TARGET).floor()
-        } else {
-            (trigger * TARGET).floor()
-        };
+        let target =
+            if is_long { (max_input * LONG_TARGET).floor() } else { (trigger * TARGET).floor() };
         let target = target.min(max_input).min((trigger - 1.0).max(1.0)).max(1.0);
         let of_messages = |tokens: f64| (tokens - overhead).floor().max(1.0) as usize;
         Self {

@@ -36,9 +36,6 @@ mod tests {
         assert_eq!(shortened(&"x".repeat(8_000)), None);
         let cut = shortened(&"x".repeat(9_000)).expect("it is too long");
         assert_eq!(cut.len(), 8_000);
-        assert!(
-            cut.contains("\n\n...[truncated 1032 chars]...\n\n"),
-            "{cut}"
-        );
+        assert!(cut.contains("\n\n...[truncated 1032 chars]...\n\n"), "{cut}");
     }
 }

@@ -66,16 +66,8 @@ impl Stored {
 
     /// Returns the length as JSON in a request.
     fn length(&self, content: usize) -> usize {
-        let role = if self.kind == Kind::Answer {
-            "assistant"
-        } else {
-            "user"
-        };
-        let envelope = if self.kind == Kind::Summary {
-            0
-        } else {
-            ENVELOPE
-        };
+        let role = if self.kind == Kind::Answer { "assistant" } else { "user" };
+        let envelope = if self.kind == Kind::Summary { 0 } else { ENVELOPE };
         r#"{"role":"","content":}"#.len() + role.len() + content + envelope + self.rest
     }
 }
@@ -151,11 +143,7 @@ pub(super) fn request_tokens(
     let mut lengths: Vec<usize> = Vec::with_capacity(list.len());
     let mut last_kind = None;
     for message in list {
-        let content = if is_shaped {
-            message.shaped_content
-        } else {
-            message.content
-        };
+        let content = if is_shaped { message.shaped_content } else { message.content };
         let joins = is_shaped && message.kind == Kind::Result && last_kind == Some(Kind::Result);
         match lengths.last_mut() {
             Some(length) if joins => *length += ",".len() + content - "[]".len(),
@@ -188,9 +176,7 @@ const SHAPED: Rule = Rule::new("cline: shaped content");
 
 /// Returns the length of a message's content as JSON.
 fn content_length(message: &ChatMessage) -> usize {
-    message.weigh(CONTENT, |message| {
-        length(&content(message, None).to_string()) as u64
-    }) as usize
+    message.weigh(CONTENT, |message| length(&content(message, None).to_string()) as u64) as usize
 }
 
 fn shaped_content_length(message: &ChatMessage, plain: usize) -> usize {
@@ -219,10 +205,8 @@ fn content(message: &ChatMessage, result: Option<&str>) -> Value {
         blocks.push(json!({"type": "text", "text": text}));
     }
     for call in message.calls() {
-        blocks.push(
-            json!({"type": "tool_use", "id": call.id.as_deref(), "name": call.tool(),
-            "input": call.arguments_as_value()}),
-        );
+        blocks.push(json!({"type": "tool_use", "id": call.id.as_deref(), "name": call.tool(),
+            "input": call.arguments_as_value()}));
     }
     blocks.into()
 }

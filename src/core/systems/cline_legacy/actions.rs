@@ -111,11 +111,7 @@ impl Rewrite for Truncate {
         let results = hidden.iter().cloned().flatten().map(|idx| &all[idx]);
         let is_own =
             |m: &&ChatMessage| m.is("tool") && calls.iter().any(|call| call.id == m.call_id);
-        messages.extend(
-            results
-                .filter(is_own)
-                .map(|result| result.with_text(MISSING)),
-        );
+        messages.extend(results.filter(is_own).map(|result| result.with_text(MISSING)));
         messages.extend_from_slice(&all[hidden_end..]);
         Ok(Rewritten {
             messages: Some(messages),
@@ -142,11 +138,7 @@ fn with_notice(answer: &ChatMessage) -> ChatMessage {
         Content::Blocks(blocks) => {
             let mut changed = answer.clone();
             let mut blocks = blocks.clone();
-            if let Some(Block {
-                body: BlockBody::Text(text),
-                ..
-            }) = blocks.first_mut()
-            {
+            if let Some(Block { body: BlockBody::Text(text), .. }) = blocks.first_mut() {
                 *text = NOTICE.into();
             }
             changed.content = Content::Blocks(blocks);

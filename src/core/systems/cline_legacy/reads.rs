@@ -27,10 +27,7 @@ pub(super) fn replace_repeated_reads(messages: &[ChatMessage]) -> Reads {
         if !first.is("assistant")
             && let Some((path, replacement)) = read(&first.joined_text("\n"))
         {
-            by_path
-                .entry(path)
-                .or_default()
-                .push((unit.start, replacement));
+            by_path.entry(path).or_default().push((unit.start, replacement));
         }
     }
     let mut replaced: Vec<(usize, String)> = Vec::new();
@@ -40,16 +37,10 @@ pub(super) fn replace_repeated_reads(messages: &[ChatMessage]) -> Reads {
     }
     replaced.sort_unstable_by_key(|(at, _)| *at);
     let n_chars = |at: usize| length(&messages[at].joined_text(""));
-    let saved = replaced
-        .iter()
-        .map(|(at, text)| n_chars(*at) as f64 - length(text) as f64);
+    let saved = replaced.iter().map(|(at, text)| n_chars(*at) as f64 - length(text) as f64);
     let total: usize = units.iter().cloned().flatten().map(n_chars).sum();
     Reads {
-        saved_share: if total == 0 {
-            0.0
-        } else {
-            saved.sum::<f64>() / total as f64
-        },
+        saved_share: if total == 0 { 0.0 } else { saved.sum::<f64>() / total as f64 },
         edits: {
             let edit = |(at, text): (usize, String)| MessageEdit {
                 at,
@@ -105,10 +96,7 @@ mod tests {
     #[test]
     fn recognizes_reads_edits_and_mentions() {
         let path = |text: &str| read(text).map(|(path, _)| path);
-        assert_eq!(
-            path("[read_file for 'a.rs'] Result:\nx").as_deref(),
-            Some("a.rs")
-        );
+        assert_eq!(path("[read_file for 'a.rs'] Result:\nx").as_deref(), Some("a.rs"));
         assert_eq!(path("[execute_command for 'ls'] Result:\nx"), None);
         let mention = "see <file_content path=\"b.rs\">x</file_content> now";
         let (path, text) = read(mention).expect("it has a file");

@@ -38,9 +38,5 @@ fn compact(
         Err(why) => return Ok(done.stopped_by(why)),
     };
     let kept = newest(history, input.count("user_tokens"));
-    Ok(Rewritten {
-        fired: true,
-        messages: Some([system, &kept, &[summary], new].concat()),
-        ..done
-    })
+    Ok(Rewritten { fired: true, messages: Some([system, &kept, &[summary], new].concat()), ..done })
 }

@@ -31,10 +31,7 @@ pub(super) fn summary(
             }
             SummaryReply::Failed(why) => return Ok(Err(why)),
         };
-        return Ok(Ok(ChatMessage::summary(
-            "user",
-            format!("{PREFIX}\n{text}"),
-        )));
+        return Ok(Ok(ChatMessage::summary("user", format!("{PREFIX}\n{text}"))));
     }
 }
 
@@ -74,13 +71,9 @@ fn remove_oldest(history: &mut Vec<ChatMessage>) {
 pub(super) fn newest(history: &[ChatMessage], limit: usize) -> Vec<ChatMessage> {
     let is_summary = |m: &ChatMessage| {
         let text = m.joined_text("\n");
-        text.strip_prefix(PREFIX)
-            .is_some_and(|rest| rest.starts_with('\n'))
+        text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('\n'))
     };
-    let by_user = history
-        .iter()
-        .rev()
-        .filter(|m| m.is("user") && !is_summary(m));
+    let by_user = history.iter().rev().filter(|m| m.is("user") && !is_summary(m));
     let (mut left, mut kept) = (limit, Vec::new());
     for message in by_user {
         if left == 0 {
@@ -88,11 +81,7 @@ pub(super) fn newest(history: &[ChatMessage], limit: usize) -> Vec<ChatMessage> 
         }
         let text = message.joined_text("\n");
         let size = tokens(&text);
-        kept.push(if size <= left {
-            message.clone()
-        } else {
-            message.with_text(cut(&text, left))
-        });
+        kept.push(if size <= left { message.clone() } else { message.with_text(cut(&text, left)) });
         left = left.saturating_sub(size);
     }
     kept.reverse();

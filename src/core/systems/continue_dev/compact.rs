@@ -66,11 +66,9 @@ fn compact(
         let of_before = total.saturating_sub(of_rest);
         if of_before as f64 >= threshold {
             done.compared = Some(of_before);
-            if let Some(summary) = ask(
-                request(system, before, input.window, answer),
-                &mut done,
-                replies,
-            )? {
+            if let Some(summary) =
+                ask(request(system, before, input.window, answer), &mut done, replies)?
+            {
                 let mut messages = compacted(system, summary);
                 messages.push(newest.clone());
                 total = count(&messages) + tools;

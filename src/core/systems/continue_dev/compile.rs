@@ -36,10 +36,7 @@ fn shape(input: &RewriteInput<'_>) -> Rewritten {
         at,
         now: message.is("tool").then(|| message.with_text(" ")),
     });
-    Rewritten {
-        edits: edits.collect(),
-        ..Rewritten::default()
-    }
+    Rewritten { edits: edits.collect(), ..Rewritten::default() }
 }
 
 /// Key of the number of messages that were removed from the last request, in memory.

@@ -75,11 +75,7 @@ pub(super) fn request(
     while n_items(&history) > 1 && reserved + count(&history) > window {
         prune_last(&mut history);
     }
-    SummaryRequest {
-        messages: [system, &history].concat(),
-        with_tools: true,
-        max_tokens: None,
-    }
+    SummaryRequest { messages: [system, &history].concat(), with_tools: true, max_tokens: None }
 }
 
 fn n_items(history: &[ChatMessage]) -> usize {
@@ -106,10 +102,7 @@ mod tests {
     use crate::systems::testing::texts;
 
     fn history(roles: &[&str]) -> Vec<ChatMessage> {
-        roles
-            .iter()
-            .map(|role| ChatMessage::new(role, *role))
-            .collect()
+        roles.iter().map(|role| ChatMessage::new(role, *role)).collect()
     }
 
     fn pruned(roles: &[&str]) -> Vec<String> {
@@ -120,23 +113,14 @@ mod tests {
 
     #[test]
     fn prunes_a_request_with_its_answer() {
-        assert_eq!(
-            pruned(&["user", "assistant", "user", "assistant"]),
-            ["user", "assistant"]
-        );
-        assert_eq!(
-            pruned(&["user", "assistant", "user"]),
-            ["user", "assistant"]
-        );
+        assert_eq!(pruned(&["user", "assistant", "user", "assistant"]), ["user", "assistant"]);
+        assert_eq!(pruned(&["user", "assistant", "user"]), ["user", "assistant"]);
         assert_eq!(pruned(&["user"]), [""; 0]);
     }
 
     #[test]
     fn prunes_results_with_their_answer() {
-        assert_eq!(
-            pruned(&["assistant", "assistant", "tool", "tool"]),
-            ["assistant"]
-        );
+        assert_eq!(pruned(&["assistant", "assistant", "tool", "tool"]), ["assistant"]);
     }
 
     #[test]

@@ -14,12 +14,8 @@ use crate::engine::NamedAction;
 use crate::tokens;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[
-    compact::CONTINUE,
-    compact::COMPACT,
-    compile::SHAPE,
-    compile::PRUNE,
-];
+pub static ACTIONS: &[NamedAction] =
+    &[compact::CONTINUE, compact::COMPACT, compile::SHAPE, compile::PRUNE];
 
 /// Counts a text with a vocabulary.
 fn count(text: &str, vocabulary: &str) -> u64 {

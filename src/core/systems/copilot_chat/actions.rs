@@ -55,10 +55,7 @@ fn summarize(
     let mut messages = all[..start].to_vec();
     messages.push(ChatMessage::summary("user", text));
     messages.extend_from_slice(kept);
-    Ok(Rewritten {
-        messages: Some(messages),
-        ..done
-    })
+    Ok(Rewritten { messages: Some(messages), ..done })
 }
 
 /// Returns the index of the first message behind those of Copilot itself.

@@ -35,12 +35,7 @@ fn of_history(history: &[ChatMessage], with_tools: bool) -> SummaryRequest {
 fn transcript(history: &[ChatMessage]) -> String {
     let results = history.iter().filter(|message| message.is("tool"));
     let results: HashMap<_, _> = results
-        .map(|message| {
-            (
-                message.call_id.clone(),
-                message.joined_text("").into_owned(),
-            )
-        })
+        .map(|message| (message.call_id.clone(), message.joined_text("").into_owned()))
         .collect();
     let entry = |message: &ChatMessage| {
         let text = message.joined_text("").into_owned();
@@ -48,9 +43,8 @@ fn transcript(history: &[ChatMessage]) -> String {
             "tool" => String::new(),
             "assistant" => {
                 let calls = message.calls().iter();
-                let calls: String = calls
-                    .map(|call| of_call(call, results.get(&call.id)))
-                    .collect();
+                let calls: String =
+                    calls.map(|call| of_call(call, results.get(&call.id))).collect();
                 let answer = Some(text).filter(|text| !text.is_empty());
                 answer.map_or_else(String::new, |text| tagged("assistant", &text)) + &calls
             }
@@ -72,19 +66,9 @@ fn request_in(text: &str) -> &str {
 fn of_call(call: &Call, result: Option<&String>) -> String {
     let arguments = call.arguments_as_text();
     let start = first_units(&arguments, MAX_ARGUMENTS);
-    let end = if length(&arguments) > MAX_ARGUMENTS {
-        "…"
-    } else {
-        ""
-    };
-    let (tool, result) = (
-        call.tool(),
-        result.map_or("Tool result empty", String::as_str),
-    );
-    tagged(
-        "tool",
-        &format!("Used tool \"{tool}\" with arguments: {start}{end}\n{result}"),
-    )
+    let end = if length(&arguments) > MAX_ARGUMENTS { "…" } else { "" };
+    let (tool, result) = (call.tool(), result.map_or("Tool result empty", String::as_str));
+    tagged("tool", &format!("Used tool \"{tool}\" with arguments: {start}{end}\n{result}"))
 }
 
 fn tagged(tag: &str, text: &str) -> String {

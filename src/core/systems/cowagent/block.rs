@@ -13,12 +13,9 @@ pub(super) fn kind(block: &Block) -> Option<&str> {
         BlockBody::ToolUse { .. } => Some("tool_use"),
         BlockBody::ToolResult { .. } => Some("tool_result"),
         BlockBody::Thinking(_) => Some("thinking"),
-        BlockBody::Other(Value::Object(fields)) => Some(
-            fields
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
-        ),
+        BlockBody::Other(Value::Object(fields)) => {
+            Some(fields.get("type").and_then(Value::as_str).unwrap_or_default())
+        }
         BlockBody::Other(_) => None,
     }
 }
@@ -83,10 +80,7 @@ pub(super) fn result_text(block: &Block) -> Option<&str> {
 pub(super) fn set_result_text(block: &mut Block, text: String) {
     match &mut block.body {
         BlockBody::ToolResult { content, .. } => {
-            **content = Content::Text(Text {
-                part: content.first_part(),
-                text: text.into(),
-            });
+            **content = Content::Text(Text { part: content.first_part(), text: text.into() });
         }
         BlockBody::Other(value) => value["content"] = Value::String(text),
         _ => {}
@@ -114,10 +108,7 @@ pub(super) fn input_mut(block: &mut Block) -> Option<&mut Value> {
 /// Returns a message's text blocks that are not blank, joined by newlines and stripped; the part is the first one's.
 pub(super) fn stripped_text(message: &ChatMessage) -> Text {
     match &message.content {
-        Content::Text(text) => Text {
-            text: strip(&text.text).into(),
-            part: text.part,
-        },
+        Content::Text(text) => Text { text: strip(&text.text).into(), part: text.part },
         Content::Blocks(blocks) => {
             let texts: Vec<&Block> = blocks.iter().filter(|b| !text_of(b).is_empty()).collect();
             let joined: Vec<&str> = texts.iter().map(|block| text_of(block)).collect();
@@ -126,19 +117,15 @@ pub(super) fn stripped_text(message: &ChatMessage) -> Text {
                 part: texts.first().and_then(|block| block.part),
             }
         }
-        Content::Missing | Content::Null | Content::Other(_) => Text {
-            text: "".into(),
-            part: None,
-        },
+        Content::Missing | Content::Null | Content::Other(_) => {
+            Text { text: "".into(), part: None }
+        }
     }
 }
 
 /// Makes a message with one block of text.
 pub(super) fn text_message(role: &str, text: Text) -> ChatMessage {
-    let block = Block {
-        part: text.part,
-        body: BlockBody::Text(text.text),
-    };
+    let block = Block { part: text.part, body: BlockBody::Text(text.text) };
     ChatMessage::from(Fields {
         content: Content::Blocks(vec![block]),
         ..ChatMessage::new(role, "").into_fields()
@@ -151,9 +138,7 @@ pub(super) fn content_json(content: &Content) -> Value {
         content: content.clone(),
         ..ChatMessage::new("", "").into_fields()
     });
-    message_to_json(&message)
-        .get_mut("content")
-        .map_or_else(|| json!(""), Value::take)
+    message_to_json(&message).get_mut("content").map_or_else(|| json!(""), Value::take)
 }
 
 /// Cuts a longer text and appends a notice, which is made from the length.
@@ -164,8 +149,5 @@ pub(super) fn cut(text: &str, most: usize, notice: impl Fn(usize) -> String) -> 
 
 /// Returns an empty text without a part of the session.
 pub(super) fn empty_text() -> Text {
-    Text {
-        text: Arc::from(""),
-        part: None,
-    }
+    Text { text: Arc::from(""), part: None }
 }

@@ -22,11 +22,7 @@ pub struct Recovery {
 
 impl Recovery {
     /// As in the code.
-    pub const SHIPPED: Self = Self {
-        result_chars: 10_000,
-        user_chars: 10_000,
-        turns: 5,
-    };
+    pub const SHIPPED: Self = Self { result_chars: 10_000, user_chars: 10_000, turns: 5 };
 }
 
 /// `_aggressive_trim_for_overflow`: cuts in place. Returns whether another try is worthwhile. Notices make the cut texts longer than the limit, so a
@@ -71,9 +67,9 @@ fn shorten(message: &mut ChatMessage, recovery: Recovery) -> usize {
         })
     };
     match &mut message.content {
-        Content::Text(text) if is_user => of_user(&text.text)
-            .map(|shorter| text.text = shorter.into())
-            .map_or(0, |()| 1),
+        Content::Text(text) if is_user => {
+            of_user(&text.text).map(|shorter| text.text = shorter.into()).map_or(0, |()| 1)
+        }
         Content::Blocks(blocks) => {
             let mut n_cut = 0;
             for block in blocks {
@@ -106,15 +102,9 @@ fn shorten_tool(block: &mut Block, most: usize) -> bool {
     if python_dumps(arguments, Layout::UNICODE).chars().count() <= most {
         return false;
     }
-    for argument in arguments
-        .as_object_mut()
-        .into_iter()
-        .flat_map(|o| o.values_mut())
-    {
+    for argument in arguments.as_object_mut().into_iter().flat_map(|o| o.values_mut()) {
         let notice = |n: usize| format!("... [truncated {n} chars]");
-        let shorter = argument
-            .as_str()
-            .and_then(|text| cut(text, ARGUMENT_CHARS, notice));
+        let shorter = argument.as_str().and_then(|text| cut(text, ARGUMENT_CHARS, notice));
         if let Some(shorter) = shorter {
             *argument = Value::String(shorter);
         }

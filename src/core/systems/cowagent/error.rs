@@ -85,11 +85,7 @@ pub fn is_retryable(error: &str) -> bool {
 /// Returns the seconds before the next try, after `n_tries`.
 pub fn wait_seconds(error: &str, n_tries: u64) -> u64 {
     let is_rate_limit = has_any(&error.to_lowercase(), &["429", "rate limit"]);
-    if is_rate_limit {
-        30 + n_tries * 15
-    } else {
-        (n_tries + 1) * 2
-    }
+    if is_rate_limit { 30 + n_tries * 15 } else { (n_tries + 1) * 2 }
 }
 
 /// The handling of an error in the stream, as nearly all are.

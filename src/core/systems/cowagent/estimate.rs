@@ -82,9 +82,7 @@ mod tests {
     use serde_json::json;
 
     fn tokens(content: &Value) -> u64 {
-        message_tokens(&message_from_json(
-            &json!({"role": "user", "content": content}),
-        ))
+        message_tokens(&message_from_json(&json!({"role": "user", "content": content})))
     }
 
     #[test]
@@ -92,10 +90,7 @@ mod tests {
         assert_eq!(tokens(&json!([{"type": "image", "source": {}}])), 1200);
         assert_eq!(tokens(&json!([{"type": "image_url", "image_url": {}}])), 10);
         assert_eq!(tokens(&json!([{"type": "document"}])), 10);
-        assert_eq!(
-            tokens(&json!([{"type": "thinking", "thinking": "long"}])),
-            10
-        );
+        assert_eq!(tokens(&json!([{"type": "thinking", "thinking": "long"}])), 10);
     }
 
     #[test]

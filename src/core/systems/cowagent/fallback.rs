@@ -83,10 +83,7 @@ mod tests {
 
     #[test]
     fn decoration_is_skipped() {
-        assert_eq!(
-            first_meaningful_line("## Plan\n---\n- ✅ it works now"),
-            "it works now"
-        );
+        assert_eq!(first_meaningful_line("## Plan\n---\n- ✅ it works now"), "it works now");
         assert_eq!(first_meaningful_line("ok\nyes"), "ok");
         assert_eq!(first_meaningful_line("✅✅\n好的，完成了"), "好的，完成了");
     }

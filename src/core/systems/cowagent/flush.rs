@@ -101,12 +101,7 @@ pub fn flush(
             fresh.len()
         ));
     }
-    Flush {
-        reason,
-        n_passed: messages.len(),
-        fresh,
-        target,
-    }
+    Flush { reason, n_passed: messages.len(), fresh, target }
 }
 
 impl Reason {

@@ -25,12 +25,7 @@ pub fn injection_target(messages: &[ChatMessage], from: usize, n_turns: usize) -
     let later = messages.iter().enumerate().skip(from);
     later.filter(|(_, m)| m.is("user")).find_map(|(at, m)| {
         let block = m.blocks().iter().position(|block| is(block, "text"))?;
-        Some(Target {
-            message: at,
-            block,
-            original: text_of(&m.blocks()[block]).into(),
-            n_turns,
-        })
+        Some(Target { message: at, block, original: text_of(&m.blocks()[block]).into(), n_turns })
     })
 }
 

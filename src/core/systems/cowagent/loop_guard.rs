@@ -79,12 +79,8 @@ impl CallHistory {
         let arguments = key(arguments);
         let newest = || self.0.iter().rev();
         let n_same = newest().take_while(|m| m.is(tool, &arguments)).count();
-        let n_failed_same = newest()
-            .take_while(|m| m.is(tool, &arguments) && !m.succeeded)
-            .count();
-        let n_failed = newest()
-            .take_while(|m| m.tool == tool && !m.succeeded)
-            .count();
+        let n_failed_same = newest().take_while(|m| m.is(tool, &arguments) && !m.succeeded).count();
+        let n_failed = newest().take_while(|m| m.tool == tool && !m.succeeded).count();
         let reason = if n_same >= 5 {
             format!(
                 "工具 '{tool}' 使用相同参数已被调用 {n_same} 次，停止执行以防止无限循环。\
@@ -101,10 +97,7 @@ impl CallHistory {
         } else {
             return None;
         };
-        Some(Refusal {
-            reason,
-            is_critical: n_same < 5 && n_failed_same < 3 && n_failed >= 8,
-        })
+        Some(Refusal { reason, is_critical: n_same < 5 && n_failed_same < 3 && n_failed >= 8 })
     }
 }
 

@@ -36,19 +36,13 @@ pub fn restore(
     let n_turns = restore_turns(max_turns, session_id);
     let since = stored.get(cleared_before..).unwrap_or_default();
     let loaded = load(since, n_turns);
-    Restored {
-        n_turns,
-        n_loaded: loaded.len(),
-        messages: questions_and_answers(&loaded),
-    }
+    Restored { n_turns, n_loaded: loaded.len(), messages: questions_and_answers(&loaded) }
 }
 
 /// `load_messages`: returns the messages from the last `n_turns` visible user messages on, without thinking. A hint
 /// that the agent wrote itself counts as visible.
 pub fn load(stored: &[ChatMessage], n_turns: usize) -> Vec<ChatMessage> {
-    let visible: Vec<usize> = (0..stored.len())
-        .filter(|&idx| is_visible(&stored[idx]))
-        .collect();
+    let visible: Vec<usize> = (0..stored.len()).filter(|&idx| is_visible(&stored[idx])).collect();
     let start = match visible.len().checked_sub(n_turns) {
         Some(hidden) if hidden > 0 => visible[hidden],
         _ => 0,

@@ -27,14 +27,10 @@ pub fn sanitize(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> usize
     }
     if n_removed > 0 {
         n_repairs += repair_adjacency(messages, log);
-        log.push(format!(
-            "info: 🔧 Message validation: removed {n_removed} broken message(s)"
-        ));
+        log.push(format!("info: 🔧 Message validation: removed {n_removed} broken message(s)"));
     }
     if n_repairs > 0 {
-        log.push(format!(
-            "info: 🔧 Message validation: adjacency repairs={n_repairs}"
-        ));
+        log.push(format!("info: 🔧 Message validation: adjacency repairs={n_repairs}"));
     }
     n_removed + n_repairs
 }
@@ -288,12 +284,7 @@ mod tests {
         let ids = prop::collection::vec(select(&["a", "b", "c"]), 1..4);
         (ids.clone(), ids, any::<bool>()).prop_map(|(calls, more, says_more)| {
             let more = more.iter().filter(|id| calls.contains(id));
-            let mut results: Vec<_> = calls
-                .iter()
-                .rev()
-                .chain(more)
-                .map(|id| result(id))
-                .collect();
+            let mut results: Vec<_> = calls.iter().rev().chain(more).map(|id| result(id)).collect();
             if says_more {
                 results.push(json!({"type": "text", "text": "said"}));
             }

@@ -39,11 +39,7 @@ pub fn context_command(messages: &[ChatMessage], session_id: &str) -> String {
         return "当前对话上下文为空".to_owned();
     }
     let counts = Statistics::of(messages);
-    let session = if session_id.is_empty() {
-        "default"
-    } else {
-        session_id
-    };
+    let session = if session_id.is_empty() { "default" } else { session_id };
     [
         "💬 当前对话上下文".to_owned(),
         String::new(),

@@ -38,10 +38,7 @@ pub struct Summarizer {
 
 impl Summarizer {
     /// As in the code.
-    pub const SHIPPED: Self = Self {
-        text_chars: 500,
-        max_tokens: 500,
-    };
+    pub const SHIPPED: Self = Self { text_chars: 500, max_tokens: 500 };
 
     /// Returns the summary as written to the file; `None` if there is nothing to write. Falls back to rules if the
     /// request fails.
@@ -117,11 +114,7 @@ mod tests {
 
     #[test]
     fn markers_and_fences_are_removed() {
-        assert_eq!(
-            clean("x [DAILY]\n- a\n[MEMORY]\n- b"),
-            "- a",
-            "only the daily part"
-        );
+        assert_eq!(clean("x [DAILY]\n- a\n[MEMORY]\n- b"), "- a", "only the daily part");
         assert_eq!(clean("- a\n[MEMORY] - b"), "- a");
         assert_eq!(clean("```\n- a\n```"), "- a");
         assert_eq!(clean(" 无 "), "");
@@ -130,10 +123,8 @@ mod tests {
 
     #[test]
     fn only_the_beginning_of_a_message_is_sent() {
-        let messages = [
-            ChatMessage::new("user", "x".repeat(600)),
-            ChatMessage::new("assistant", "y"),
-        ];
+        let messages =
+            [ChatMessage::new("user", "x".repeat(600)), ChatMessage::new("assistant", "y")];
         let mut requests = Vec::new();
         let summary = run_with_replies(
             |replies| Summarizer::SHIPPED.summarize(&messages, replies),

@@ -52,9 +52,7 @@ pub(super) fn older_half(turns: &[Range<usize>]) -> (usize, usize) {
 
 /// Returns all turns as plain text.
 pub(super) fn flattened(messages: &[ChatMessage], turns: &[Range<usize>]) -> Vec<ChatMessage> {
-    let texts = turns
-        .iter()
-        .map(|turn| compress_turn(&messages[turn.clone()]));
+    let texts = turns.iter().map(|turn| compress_turn(&messages[turn.clone()]));
     texts.flatten().collect()
 }
 
@@ -73,13 +71,7 @@ pub fn trim_messages(
     flushed: &mut Flushed,
     log: &mut Vec<String>,
 ) -> Trimmed {
-    let mut pass = Pass {
-        messages,
-        limits,
-        flushed,
-        log,
-        flushes: Vec::new(),
-    };
+    let mut pass = Pass { messages, limits, flushed, log, flushes: Vec::new() };
     let mut turns = turns(messages);
     let start = pass.limit_turns(&mut turns);
     let used = messages_tokens(&messages[start..]) + system;
@@ -111,11 +103,7 @@ impl Pass<'_> {
         let Some((start, n_removed)) = turns_over_limit(turns, self.limits.max_turns) else {
             return 0;
         };
-        self.log.push(turn_limit_line(
-            turns.len(),
-            n_removed,
-            self.limits.max_turns,
-        ));
+        self.log.push(turn_limit_line(turns.len(), n_removed, self.limits.max_turns));
         self.remember(0..start, n_removed);
         turns.drain(..n_removed);
         start
@@ -129,11 +117,7 @@ impl Pass<'_> {
         let (most, few) = (self.limits.max_tokens, self.limits.few_turns);
         let line = flatten_line(before, after, most, few, turns.len());
         self.log.push(line);
-        Trimmed {
-            messages: texts,
-            dropped: None,
-            flushes: self.flushes,
-        }
+        Trimmed { messages: texts, dropped: None, flushes: self.flushes }
     }
 
     fn halve(mut self, turns: &[Range<usize>], used: u64, system: u64) -> Trimmed {
@@ -186,10 +170,7 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) fn new(messages: &[ChatMessage], tokens: u64) -> Self {
-        Self {
-            messages: messages.len(),
-            tokens,
-        }
+        Self { messages: messages.len(), tokens }
     }
 }
 

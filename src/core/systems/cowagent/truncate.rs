@@ -71,9 +71,7 @@ pub fn cut_history(
         }
     }
     if n_cut > 0 {
-        log.push(format!(
-            "info: 📎 Truncated {n_cut} historical tool result(s) to {most} chars"
-        ));
+        log.push(format!("info: 📎 Truncated {n_cut} historical tool result(s) to {most} chars"));
     }
     n_cut
 }
@@ -93,9 +91,7 @@ fn shortened(text: &str, most: usize, ends: Ends) -> Option<String> {
             let length = text.chars().count();
             let at_end = most / 2;
             let shorter = |n: usize| notice(n) + "\n\n" + tail(text, at_end);
-            (length > most)
-                .then(|| cut(text, most - at_end, shorter))
-                .flatten()
+            (length > most).then(|| cut(text, most - at_end, shorter)).flatten()
         }
     }
 }

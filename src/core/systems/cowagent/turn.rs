@@ -61,9 +61,8 @@ pub(super) fn scheduler_turns(max_turns: usize) -> usize {
 
 /// `_trim_in_memory_to_turns`: drops the messages before the last `keep` messages that contain text of a user.
 pub fn trim_to_turns(messages: &mut Vec<ChatMessage>, keep: usize) {
-    let user_texts: Vec<usize> = (0..messages.len())
-        .filter(|&idx| has_user_text(&messages[idx]))
-        .collect();
+    let user_texts: Vec<usize> =
+        (0..messages.len()).filter(|&idx| has_user_text(&messages[idx])).collect();
     if keep > 0 && user_texts.len() > keep {
         messages.drain(..user_texts[user_texts.len() - keep]);
     }
@@ -75,9 +74,7 @@ fn has_user_text(message: &ChatMessage) -> bool {
         && match &message.content {
             Content::Text(text) => !strip(&text.text).is_empty(),
             Content::Blocks(blocks) => {
-                let has_text = blocks
-                    .iter()
-                    .any(|b| is(b, "text") && !text_of(b).is_empty());
+                let has_text = blocks.iter().any(|b| is(b, "text") && !text_of(b).is_empty());
                 has_text && !has(message, "tool_result")
             }
             Content::Missing | Content::Null | Content::Other(_) => false,

@@ -3,11 +3,8 @@
 use crate::engine::NamedWindow;
 
 /// The table: by parts of the name, as of 2024, so every GPT-4 that is not turbo has 8,000.
-pub static WINDOW: NamedWindow = NamedWindow {
-    name: "cowagent",
-    window: model_window,
-    output: |_| 0,
-};
+pub static WINDOW: NamedWindow =
+    NamedWindow { name: "cowagent", window: model_window, output: |_| 0 };
 
 /// Returns a model's window in tokens, by parts of its name.
 pub fn model_window(model: &str) -> u64 {
@@ -28,11 +25,7 @@ pub fn model_window(model: &str) -> u64 {
     } else if names("deepseek") {
         64_000
     } else if names("gemini") {
-        if names("2.0") || names("exp") {
-            2_000_000
-        } else {
-            1_000_000
-        }
+        if names("2.0") || names("exp") { 2_000_000 } else { 1_000_000 }
     } else {
         128_000
     }

@@ -69,10 +69,7 @@ fn summarize(
         );
         messages.push(ChatMessage::notice("user", text));
     }
-    Ok(Rewritten {
-        messages: Some(messages),
-        ..done
-    })
+    Ok(Rewritten { messages: Some(messages), ..done })
 }
 
 /// Returns the request for a summary of a history.
@@ -99,11 +96,7 @@ mod tests {
             messages.push(ChatMessage::new("assistant", "step"));
             messages.push(ChatMessage::new("tool", "result"));
         }
-        let numbers = [
-            ("total", 100_000.0 - left),
-            ("threshold", 20_000.0),
-            ("is_on", 1.0),
-        ];
+        let numbers = [("total", 100_000.0 - left), ("threshold", 20_000.0), ("is_on", 1.0)];
         play(&SUMMARIZE, &numbers, (2, call_in_turn), messages, &[reply])
     }
 
@@ -139,9 +132,6 @@ mod tests {
         assert_eq!(played.done.halt.as_deref(), Some("no"));
         assert!(played.done.messages.is_none());
         let between = self::played(0.0, 0, SummaryReply::Failed("no".into()));
-        assert_eq!(
-            (between.done.halt, between.done.log),
-            (None, vec!["no".to_owned()])
-        );
+        assert_eq!((between.done.halt, between.done.log), (None, vec!["no".to_owned()]));
     }
 }

@@ -60,11 +60,7 @@ const CUT_ARGUMENTS: NamedAction = NamedAction {
     help: "Cuts long arguments of old calls that write files, for the request only.",
     shape: Shape::OpenAi,
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
-    make: |settings| {
-        Ok(Arc::new(CutArguments {
-            marker: marker(settings)?,
-        }))
-    },
+    make: |settings| Ok(Arc::new(CutArguments { marker: marker(settings)? })),
 };
 
 const RESTORE_ARGUMENTS: NamedAction = NamedAction {
@@ -99,11 +95,7 @@ const SUMMARIZE: NamedAction = NamedAction {
             ],
         ])
     },
-    make: |settings| {
-        Ok(Arc::new(Summarize {
-            marker: marker(settings)?,
-        }))
-    },
+    make: |settings| Ok(Arc::new(Summarize { marker: marker(settings)? })),
 };
 
 const CLIP: NamedAction = NamedAction {
@@ -112,25 +104,14 @@ const CLIP: NamedAction = NamedAction {
     help: "Moves the results at the end of a request that is still too large to files.",
     shape: Shape::OpenAi,
     numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
-    make: |settings| {
-        Ok(Arc::new(Clip {
-            marker: marker(settings)?,
-        }))
-    },
+    make: |settings| Ok(Arc::new(Clip { marker: marker(settings)? })),
 };
 
 /// Characters of a token.
 const TOKEN_CHARS: usize = 4;
 /// Tools whose results are never moved.
-const EXCLUDED: [&str; 7] = [
-    "ls",
-    "glob",
-    "grep",
-    "read_file",
-    "edit_file",
-    "write_file",
-    "delete",
-];
+const EXCLUDED: [&str; 7] =
+    ["ls", "glob", "grep", "read_file", "edit_file", "write_file", "delete"];
 /// Key of the number of moved messages of the user, in memory.
 const N_MOVED: &str = "deepagents_moved";
 
@@ -149,9 +130,7 @@ fn offload_result(input: &RewriteInput<'_>) -> Rewritten {
             continue;
         }
         if let Some((now, file)) = offloaded(input.storage, result) {
-            done.edits
-                .list_mut()
-                .push(MessageEdit { at, now: Some(now) });
+            done.edits.list_mut().push(MessageEdit { at, now: Some(now) });
             done.files.push(file);
         }
     }

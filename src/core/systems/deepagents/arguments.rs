@@ -47,9 +47,7 @@ pub(super) fn cut_arguments(
         return Vec::new();
     }
     let max_length = input.count("max_length");
-    let old = messages[..first_kept(input, call, messages)]
-        .iter()
-        .enumerate();
+    let old = messages[..first_kept(input, call, messages)].iter().enumerate();
     let edits = old.filter_map(|(at, message)| {
         let now = Some(with_cut_arguments(message, max_length, marker)?);
         Some(MessageEdit { at, now })
@@ -122,8 +120,7 @@ fn with_cut_arguments(
 
 /// Returns whether this request has its arguments cut already.
 pub(super) fn are_cut(call: &CallState<'_>) -> bool {
-    call.attempt()
-        .is_some_and(|(attempt, _)| attempt != Attempt::Plain)
+    call.attempt().is_some_and(|(attempt, _)| attempt != Attempt::Plain)
 }
 
 /// Adds the messages before their arguments were cut to memory.
@@ -133,11 +130,7 @@ pub(super) fn with_originals(
     messages: Vec<ChatMessage>,
     total: u64,
 ) -> Memory {
-    let originals = Originals {
-        call: input.call,
-        messages,
-        total,
-    };
+    let originals = Originals { call: input.call, messages, total };
     memory.with(ORIGINALS, originals)
 }
 
@@ -160,10 +153,7 @@ pub(super) fn restored(input: &RewriteInput<'_>) -> Vec<MessageEdit> {
     let edit = |(at, message): (usize, &ChatMessage)| {
         let mut originals = originals.messages.iter();
         let original = originals.find(|original| first(original) == first(message))?;
-        (original != message).then(|| MessageEdit {
-            at,
-            now: Some(original.clone()),
-        })
+        (original != message).then(|| MessageEdit { at, now: Some(original.clone()) })
     };
     input.messages.iter().enumerate().filter_map(edit).collect()
 }

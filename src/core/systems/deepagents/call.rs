@@ -39,11 +39,7 @@ pub(super) struct CallState<'a> {
 
 impl<'a> CallState<'a> {
     pub(super) fn new(input: &'a RewriteInput<'a>) -> Self {
-        Self {
-            usage: Usage::new(input),
-            n_system: n_system(&input.messages),
-            input,
-        }
+        Self { usage: Usage::new(input), n_system: n_system(&input.messages), input }
     }
 
     /// Returns the conversation without instructions.

@@ -41,11 +41,7 @@ impl Rewrite for Clip {
             }
             _ => return Ok(Rewritten::default()),
         };
-        let n_tail = conversation
-            .iter()
-            .rev()
-            .take_while(|m| m.is("tool"))
-            .count();
+        let n_tail = conversation.iter().rev().take_while(|m| m.is("tool")).count();
         let first = conversation.len() - n_tail;
         let mut after = conversation.to_vec();
         let mut done = Rewritten::default();
@@ -69,18 +65,12 @@ impl Rewrite for Clip {
             if let Some(now) = now {
                 after[at] = now.clone();
                 let at = call.system().len() + at;
-                done.edits
-                    .list_mut()
-                    .push(MessageEdit { at, now: Some(now) });
+                done.edits.list_mut().push(MessageEdit { at, now: Some(now) });
             }
         }
         done.fired = !done.edits.is_empty();
         let count = call.count(&after);
-        let attempt = if is_rejected || done.fired {
-            Attempt::Last
-        } else {
-            attempt
-        };
+        let attempt = if is_rejected || done.fired { Attempt::Last } else { attempt };
         done.memory = call.to_memory(attempt, count);
         if !originals.is_empty() {
             done.memory = with_originals(done.memory, &input, originals, count);
@@ -110,10 +100,7 @@ pub(super) fn ended(call: &CallState<'_>, why: &str, count: u64) -> Rewritten {
 /// Returns the path of the file that a result is the content of.
 fn path_of_file(conversation: &[ChatMessage], result: &ChatMessage) -> Option<String> {
     let id = result.call_id.as_deref().filter(|id| !id.is_empty())?;
-    let calls = conversation
-        .iter()
-        .rev()
-        .flat_map(|m| m.calls().iter().rev());
+    let calls = conversation.iter().rev().flat_map(|m| m.calls().iter().rev());
     let mut of_id = calls.filter(|call| call.id.as_deref() == Some(id));
     let call = of_id.next().filter(|call| call.tool() == "read_file")?;
     let path = call.arguments_as_value()["file_path"].as_str()?.to_owned();

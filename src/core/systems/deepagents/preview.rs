@@ -53,10 +53,7 @@ fn preview(text: &str, subject: &str) -> (String, String) {
         (numbered(&lines, 1), lines.clone())
     } else {
         let tail = lines.len() - END_LINES;
-        let (start, end) = (
-            numbered(&lines[..END_LINES], 1),
-            numbered(&lines[tail..], tail + 1),
-        );
+        let (start, end) = (numbered(&lines[..END_LINES], 1), numbered(&lines[tail..], tail + 1));
         let preview = format!("{start}\n... [{n_omitted} lines truncated] ...\n{end}");
         (preview, [&lines[..END_LINES], &lines[tail..]].concat())
     };
@@ -67,19 +64,12 @@ fn preview(text: &str, subject: &str) -> (String, String) {
     if shown.iter().any(|line| clipped(line) != *line) {
         caveats.push(format!("the output contains lines longer than {LINE_CHARS} characters; this preview shows only their first {LINE_CHARS} characters"));
     }
-    let what = if n_omitted > 0 {
-        "a preview showing the head and tail"
-    } else {
-        "a preview"
-    };
+    let what = if n_omitted > 0 { "a preview showing the head and tail" } else { "a preview" };
     let caveats = match &*caveats {
         [] => String::new(),
         all => format!(" ({})", all.join("; ")),
     };
-    (
-        format!("Here is {what} of the {subject}{caveats}:"),
-        preview,
-    )
+    (format!("Here is {what} of the {subject}{caveats}:"), preview)
 }
 
 /// Returns lines with their numbers, which are aligned to the right.

@@ -38,20 +38,13 @@ impl Rewrite for CutArguments {
         if edits.is_empty() {
             return Ok(Rewritten::default());
         }
-        let originals = edits
-            .iter()
-            .map(|edit| call.conversation()[edit.at].clone());
+        let originals = edits.iter().map(|edit| call.conversation()[edit.at].clone());
         let total = call.count(call.conversation());
         let memory = with_originals(Memory::default(), &input, originals.collect(), total);
         for edit in &mut edits {
             edit.at += start;
         }
-        Ok(Rewritten {
-            edits: edits.into(),
-            fired: true,
-            memory,
-            ..Rewritten::default()
-        })
+        Ok(Rewritten { edits: edits.into(), fired: true, memory, ..Rewritten::default() })
     }
 }
 
@@ -78,17 +71,10 @@ impl Rewrite for Summarize {
             }
         }
         let mut conversation = call.conversation().to_vec();
-        let originals = if is_rejected {
-            self.cut(&mut conversation, &input, &call)
-        } else {
-            Vec::new()
-        };
+        let originals =
+            if is_rejected { self.cut(&mut conversation, &input, &call) } else { Vec::new() };
         let total = call.count(&conversation);
-        let attempt = if is_rejected {
-            Attempt::Last
-        } else {
-            Attempt::Summarized
-        };
+        let attempt = if is_rejected { Attempt::Last } else { Attempt::Summarized };
         let mut memory = call.to_memory(attempt, total);
         if !originals.is_empty() {
             memory = with_originals(memory, &input, originals, total);
@@ -106,10 +92,7 @@ impl Rewrite for Summarize {
         };
         let acts = is_rejected || is_triggered(&input, limit, counts) || call.is_over(total);
         if !acts {
-            return Ok(Rewritten {
-                memory: call.to_memory(Attempt::Plain, total),
-                ..unchanged
-            });
+            return Ok(Rewritten { memory: call.to_memory(Attempt::Plain, total), ..unchanged });
         }
         let alone = call.count_alone(&conversation);
         let first_kept = cut(&conversation, keep(&input, limit), alone);
@@ -179,17 +162,10 @@ fn with_path(
     };
     let is_summary = |m: &&ChatMessage| m.written == Some(WrittenKind::Summary);
     let recorded: Vec<ChatMessage> = old.iter().filter(|m| !is_summary(m)).cloned().collect();
-    let section = format!(
-        "## Summarized before call {}\n\n{}\n\n",
-        call + 1,
-        xml_of(&recorded)
-    );
+    let section = format!("## Summarized before call {}\n\n{}\n\n", call + 1, xml_of(&recorded));
     let text = format!(
         "You are in the middle of a conversation that has been summarized.\n\nThe full conversation history has been saved to {path} should you need to refer back to it for details.\n\nA condensed summary follows:\n\n<summary>\n{summary}\n</summary>"
     );
-    let file = NewFile {
-        appends: true,
-        ..NewFile::text(HISTORY, section)
-    };
+    let file = NewFile { appends: true, ..NewFile::text(HISTORY, section) };
     (text, Some(file))
 }

@@ -46,24 +46,18 @@ pub fn messages_to_keep(
     state: &TurnState,
     params: &Map<String, Value>,
 ) -> Result<Option<i64>, PythonError> {
-    let rests = params
-        .get("cooldown_turns")
-        .map_or(Ok(COOLDOWN_TURNS as f64), |turns| {
-            let mismatch = || {
-                let class = class_of(turns);
-                format!("'<' not supported between instances of 'int' and '{class}'")
-            };
-            number(turns).ok_or_else(|| PythonError::of_type(mismatch()))
-        })?;
+    let rests = params.get("cooldown_turns").map_or(Ok(COOLDOWN_TURNS as f64), |turns| {
+        let mismatch = || {
+            let class = class_of(turns);
+            format!("'<' not supported between instances of 'int' and '{class}'")
+        };
+        number(turns).ok_or_else(|| PythonError::of_type(mismatch()))
+    })?;
     if ((state.turn - state.last_compact_turn) as f64) < rests {
         return Ok(None);
     }
-    let keep = params
-        .get("keep_recent")
-        .or_else(|| params.get("keep_last"));
-    let keep = keep.map_or(Ok(KEEP_RECENT), |keep| {
-        whole(keep).ok_or_else(|| no_count(keep))
-    })?;
+    let keep = params.get("keep_recent").or_else(|| params.get("keep_last"));
+    let keep = keep.map_or(Ok(KEEP_RECENT), |keep| whole(keep).ok_or_else(|| no_count(keep)))?;
     Ok((signed(state.messages.len()) > keep.saturating_add(1)).then_some(keep))
 }
 
@@ -71,10 +65,7 @@ fn no_count(value: &Value) -> PythonError {
     PythonError::of_type(match value {
         Value::String(_) => "can only concatenate str (not \"int\") to str".to_owned(),
         Value::Number(_) => "list indices must be integers or slices, not float".to_owned(),
-        other => format!(
-            "unsupported operand type(s) for +: '{}' and 'int'",
-            class_of(other)
-        ),
+        other => format!("unsupported operand type(s) for +: '{}' and 'int'", class_of(other)),
     })
 }
 
@@ -146,9 +137,7 @@ fn summarize(
         SummaryReply::Text(summary) => around.wording.summarized(old.len(), &summary, reminder),
         SummaryReply::ToolCall => around.wording.summarized(old.len(), "", reminder),
         SummaryReply::Failed(why) => {
-            log.push(format!(
-                "hook_compact: summarize failed ({why}), falling back to truncate"
-            ));
+            log.push(format!("hook_compact: summarize failed ({why}), falling back to truncate"));
             around.wording.dropped(old.len(), reminder)
         }
     })

@@ -74,14 +74,7 @@ pub fn emergency(
         messages
     } else {
         let reminder = context_reminder(inputs, mode, tail)?;
-        rebuild(
-            system,
-            Wording::Document.dropped(old.len(), &reminder),
-            tail,
-        )
+        rebuild(system, Wording::Document.dropped(old.len(), &reminder), tail)
     };
-    Ok(Emergency {
-        messages: truncate_oversized(messages, max_tokens),
-        log: Vec::new(),
-    })
+    Ok(Emergency { messages: truncate_oversized(messages, max_tokens), log: Vec::new() })
 }

@@ -70,10 +70,7 @@ pub fn emergency_compact(
     let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
     let rebuilt = truncate_oversized(rebuild(system, note, kept), max_tokens);
-    let log = format!(
-        "emergency_compact: truncated {} messages, kept {n_kept}",
-        old.len()
-    );
+    let log = format!("emergency_compact: truncated {} messages, kept {n_kept}", old.len());
     Ok(done(rebuilt, [log]))
 }
 
@@ -97,10 +94,7 @@ fn forced(
     let (old, kept) = conversation.split_at(conversation.len() / 2);
     let reminder = context_reminder(inputs, mode, kept)?;
     let note = Wording::Shipped.dropped(old.len(), &reminder);
-    log.push(format!(
-        "emergency_compact: forced drop of {} oldest messages",
-        old.len()
-    ));
+    log.push(format!("emergency_compact: forced drop of {} oldest messages", old.len()));
     Ok(done(rebuild(system, note, kept), log))
 }
 
@@ -118,11 +112,7 @@ pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Ve
         if chars <= most {
             continue;
         }
-        let role = if message.role.is_empty() {
-            "unknown"
-        } else {
-            &message.role
-        };
+        let role = if message.role.is_empty() { "unknown" } else { &message.role };
         let cut = most - MARKER_CHARS;
         let shortened = format!(
             "{}\n\n EMERGENCY TRUNCATION: this {role} message was {chars} characters but exceeded the context window. \

@@ -22,9 +22,7 @@ pub const CHARS_PER_TOKEN: usize = 4;
 /// As the original raises, on a text block whose text is not a string.
 pub fn hook_tokens(messages: &[ChatMessage]) -> Result<i64, PythonError> {
     let units = messages.iter().map(|m| cached(m, HOOKS, hook_units));
-    Ok(signed(tokens_of(
-        units.sum::<Result<usize, PythonError>>()?,
-    )))
+    Ok(signed(tokens_of(units.sum::<Result<usize, PythonError>>()?)))
 }
 
 /// Returns [`hook_tokens`] of a conversation that mostly grows, reusing the result for its beginning.
@@ -47,11 +45,7 @@ fn cached(
 ) -> Result<usize, PythonError> {
     const RAISES: u64 = u64::MAX;
     let units_or_raises = message.weigh(rule, |m| units(m).map_or(RAISES, |units| units as u64));
-    if units_or_raises == RAISES {
-        units(message)
-    } else {
-        Ok(units_or_raises as usize)
-    }
+    if units_or_raises == RAISES { units(message) } else { Ok(units_or_raises as usize) }
 }
 
 /// Returns an estimate of all messages, continuing from the cached state; stops at a message that raises.

@@ -4,11 +4,8 @@ use crate::systems::python::number;
 use serde_json::{Map, Value, json};
 
 /// Events with a second name.
-const ALIASES: &[(&str, &str)] = &[
-    ("pre_tool_use", "tool_start"),
-    ("post_tool_use", "tool_end"),
-    ("user_prompt", "turn_start"),
-];
+const ALIASES: &[(&str, &str)] =
+    &[("pre_tool_use", "tool_start"), ("post_tool_use", "tool_end"), ("user_prompt", "turn_start")];
 
 /// Priority of a hook that sets none.
 const PRIORITY: f64 = 100.0;
@@ -108,14 +105,7 @@ impl Rule {
     fn from_json(value: &Value, default: &str) -> Self {
         let mut params = value.as_object().cloned().unwrap_or_default();
         let kind = params.shift_remove("type");
-        Self {
-            kind: kind
-                .as_ref()
-                .and_then(Value::as_str)
-                .unwrap_or(default)
-                .to_owned(),
-            params,
-        }
+        Self { kind: kind.as_ref().and_then(Value::as_str).unwrap_or(default).to_owned(), params }
     }
 }
 

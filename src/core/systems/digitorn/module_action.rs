@@ -31,14 +31,10 @@ pub fn module_action(
         return;
     }
     let arguments = given("action_params").or_else(|| given("params"));
-    let arguments = arguments.map_or_else(
-        || Value::Object(Map::new()),
-        |value| render(value, state.tool.as_ref()),
-    );
+    let arguments = arguments
+        .map_or_else(|| Value::Object(Map::new()), |value| render(value, state.tool.as_ref()));
     let arguments = python_dumps(&arguments, Layout::UNICODE);
-    log.push(format!(
-        "hook_module_action: would call {name}({arguments})"
-    ));
+    log.push(format!("hook_module_action: would call {name}({arguments})"));
 }
 
 /// Returns the value with every placeholder resolved; without a tool none is resolved.
@@ -65,10 +61,7 @@ fn render_text(text: &str, tool: &ToolContext) -> String {
         let end = inner.find(['{', '}']).unwrap_or(inner.len());
         let (reference, after) = inner.split_at(end);
         if let Some(after) = after.strip_prefix("}}") {
-            match resolve(
-                reference.trim_matches(crate::systems::python::is_space),
-                tool,
-            ) {
+            match resolve(reference.trim_matches(crate::systems::python::is_space), tool) {
                 Some(value) => out.push_str(&value),
                 None => out.push_str(&from[..from.len() - after.len()]),
             }
@@ -97,12 +90,10 @@ fn resolve(reference: &str, tool: &ToolContext) -> Option<String> {
 }
 
 fn walk<'a>(root: &'a Value, path: &str) -> Option<&'a Value> {
-    let found = path
-        .split('.')
-        .try_fold(root, |value, segment| match value {
-            Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
-            Value::Object(fields) => fields.get(segment),
-            _ => None,
-        });
+    let found = path.split('.').try_fold(root, |value, segment| match value {
+        Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+        Value::Object(fields) => fields.get(segment),
+        _ => None,
+    });
     found.filter(|value| !value.is_null())
 }

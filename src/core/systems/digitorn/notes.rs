@@ -39,11 +39,7 @@ impl Wording {
 
 /// Appends the reminder after an empty line.
 fn with_reminder(note: String, reminder: &str) -> String {
-    if reminder.is_empty() {
-        note
-    } else {
-        format!("{note}\n\n{reminder}")
-    }
+    if reminder.is_empty() { note } else { format!("{note}\n\n{reminder}") }
 }
 
 /// Joins system prompt, note and kept messages.

@@ -153,15 +153,8 @@ fn with_answered_calls(message: &ChatMessage, answered: &[bool]) -> Option<ChatM
     if kept.is_empty() && !says_something(&message.content) {
         return None;
     }
-    let calls = if kept.is_empty() {
-        Calls::Missing
-    } else {
-        Calls::List(kept)
-    };
-    Some(ChatMessage::from(Fields {
-        calls,
-        ..message.clone().into_fields()
-    }))
+    let calls = if kept.is_empty() { Calls::Missing } else { Calls::List(kept) };
+    Some(ChatMessage::from(Fields { calls, ..message.clone().into_fields() }))
 }
 
 /// Returns whether the nearest assistant message before made this call.
@@ -191,9 +184,7 @@ fn flattened(message: ChatMessage) -> ChatMessage {
         }
         Content::Missing | Content::Null => Content::text(""),
         Content::Blocks(blocks) if blocks.iter().any(is_picture) => {
-            let kept = blocks
-                .iter()
-                .filter(|b| is_picture(b) || text_of(b).is_some());
+            let kept = blocks.iter().filter(|b| is_picture(b) || text_of(b).is_some());
             Content::Blocks(kept.cloned().collect())
         }
         Content::Blocks(blocks) => {
@@ -203,10 +194,7 @@ fn flattened(message: ChatMessage) -> ChatMessage {
         }
         _ => return message,
     };
-    ChatMessage::from(Fields {
-        content,
-        ..message.into_fields()
-    })
+    ChatMessage::from(Fields { content, ..message.into_fields() })
 }
 
 fn is_picture(block: &Block) -> bool {
@@ -223,11 +211,7 @@ fn text_of(block: &Block) -> Option<String> {
         BlockBody::Text(text) => Some((**text).to_owned()),
         BlockBody::Other(value) if value.get("type") == Some(&"text".into()) => {
             let text = value.get("text").filter(|text| **text != Value::Null)?;
-            Some(if is_true(text) {
-                python_str(text)
-            } else {
-                String::new()
-            })
+            Some(if is_true(text) { python_str(text) } else { String::new() })
         }
         _ => None,
     }
@@ -271,28 +255,11 @@ mod tests {
         };
         let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "r"});
         let clean = |role: &str| json!({"role": role, "content": "x"});
-        let mut all = vec![
-            clean("system"),
-            clean("user"),
-            call(&["a", "b"]),
-            result("a"),
-            result("z"),
-        ];
-        all.extend([
-            result("b"),
-            call(&["c"]),
-            clean("user"),
-            result("c"),
-            call(&["d"]),
-        ]);
+        let mut all =
+            vec![clean("system"), clean("user"), call(&["a", "b"]), result("a"), result("z")];
+        all.extend([result("b"), call(&["c"]), clean("user"), result("c"), call(&["d"])]);
         all.extend((0..20).map(|_| clean("assistant")));
-        all.extend([
-            result("d"),
-            call(&["e", "f"]),
-            result("e"),
-            clean("user"),
-            clean("tool"),
-        ]);
+        all.extend([result("d"), call(&["e", "f"]), result("e"), clean("user"), clean("tool")]);
         all.iter().map(message_from_json).collect()
     }
 
@@ -304,9 +271,7 @@ mod tests {
             let anew = Messages::from(grown.to_vec());
             assert_eq!(repairs(&grown), repairs(&anew), "{} messages", grown.len());
         }
-        let gone = repairs(&grown)
-            .into_iter()
-            .filter(|edit| edit.now.is_none());
+        let gone = repairs(&grown).into_iter().filter(|edit| edit.now.is_none());
         let gone: Vec<usize> = gone.map(|edit| edit.at).collect();
         assert_eq!(gone, [4, 8, 30, 34]);
     }

@@ -65,28 +65,16 @@ fn quoted(text: &str) -> String {
 /// A list or an object that is not yet closed.
 enum Open {
     List(Vec<String>),
-    Object {
-        fields: Vec<Field>,
-        places: HashMap<String, usize>,
-        key: String,
-    },
+    Object { fields: Vec<Field>, places: HashMap<String, usize>, key: String },
 }
 
 impl Open {
     fn add(&mut self, value: String, closed: Option<Vec<String>>) {
         match self {
             Self::List(items) => items.push(value),
-            Self::Object {
-                fields,
-                places,
-                key,
-            } => {
+            Self::Object { fields, places, key } => {
                 let key = std::mem::take(key);
-                let field = Field {
-                    key: key.clone(),
-                    value,
-                    items: closed,
-                };
+                let field = Field { key: key.clone(), value, items: closed };
                 // A repeated key keeps its first place and its last value.
                 let place = places.get(&key).copied();
                 if let Some(earlier) = place.and_then(|place| fields.get_mut(place)) {
@@ -128,11 +116,7 @@ impl Reader<'_> {
                 self.skip_space();
                 let is_empty = self.rest.starts_with('}');
                 let key = if is_empty { String::new() } else { self.key()? };
-                open.push(Open::Object {
-                    fields: Vec::new(),
-                    places: HashMap::new(),
-                    key,
-                });
+                open.push(Open::Object { fields: Vec::new(), places: HashMap::new(), key });
                 if !is_empty {
                     continue;
                 }
@@ -237,11 +221,7 @@ impl Reader<'_> {
         if let Some(power) = self.rest.get(end..)?.strip_prefix(['e', 'E']) {
             let unsigned = power.strip_prefix(['+', '-']).unwrap_or(power);
             let n = digits(unsigned);
-            end += if n > 0 {
-                1 + power.len() - unsigned.len() + n
-            } else {
-                0
-            };
+            end += if n > 0 { 1 + power.len() - unsigned.len() + n } else { 0 };
         }
         let (literal, rest) = self.rest.split_at_checked(end)?;
         if end == sign + whole && whole > MAX_DIGITS {
@@ -271,10 +251,8 @@ impl Reader<'_> {
                 }
                 ('\\', Some(escape)) => {
                     let escapes = "\"\"\\\\//b\u{8}f\u{c}n\nr\rt\t";
-                    let mut pairs = escapes
-                        .chars()
-                        .step_by(2)
-                        .zip(escapes.chars().skip(1).step_by(2));
+                    let mut pairs =
+                        escapes.chars().step_by(2).zip(escapes.chars().skip(1).step_by(2));
                     out.push(pairs.find(|(name, _)| *name == escape)?.1);
                     self.rest = chars.as_str();
                 }

@@ -61,12 +61,7 @@ pub fn context_reminder(
     if !inputs.setup_summary.is_empty() {
         lines.push(String::new());
         lines.push("Pre-configured resources (still active):".to_owned());
-        lines.extend(
-            inputs
-                .setup_summary
-                .iter()
-                .map(|entry| format!("- {entry}")),
-        );
+        lines.extend(inputs.setup_summary.iter().map(|entry| format!("- {entry}")));
     }
     let examples = examples(index, kept)?;
     if !examples.is_empty() {
@@ -141,10 +136,7 @@ fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, Pyth
             Value::Object(fields) => fields.get("value").unwrap_or(example),
             other => other,
         };
-        Some(format!(
-            "- {fqn}: `{}`",
-            python_dumps(value, Layout::UNICODE)
-        ))
+        Some(format!("- {fqn}: `{}`", python_dumps(value, Layout::UNICODE)))
     };
     let top = usage.iter().take(MAX_EXAMPLES);
     Ok(top.filter_map(example).collect())

@@ -91,10 +91,8 @@ impl<'a> HookRunner<'a> {
 
     /// Returns whether a hook acts now: checks event, agent, limits, condition, and that its action exists.
     fn is_due(&mut self, idx: usize, hook: &Hook, event: &str, state: &mut TurnState) -> bool {
-        let is_of_other_agent = hook
-            .agent_id
-            .as_ref()
-            .is_some_and(|agent| *agent != state.agent_id);
+        let is_of_other_agent =
+            hook.agent_id.as_ref().is_some_and(|agent| *agent != state.agent_id);
         if !hook.is_on(event) || is_of_other_agent || !self.can_fire(idx, hook) {
             return false;
         }
@@ -104,24 +102,19 @@ impl<'a> HookRunner<'a> {
             Some(Ok(true)) => {}
             Some(Ok(false)) => return false,
             Some(Err(PythonError { text, .. })) => {
-                self.log.push(format!(
-                    "hook_eval: condition '{kind}' error for hook '{id}': {text}"
-                ));
+                self.log
+                    .push(format!("hook_eval: condition '{kind}' error for hook '{id}': {text}"));
                 return false;
             }
             None => {
-                self.log.push(format!(
-                    "hook_eval: unknown condition '{kind}' for hook '{id}'"
-                ));
+                self.log.push(format!("hook_eval: unknown condition '{kind}' for hook '{id}'"));
                 return false;
             }
         }
         let kind = &hook.action.kind;
         let exists = ACTIONS.contains(&kind.as_str());
         if !exists {
-            self.log.push(format!(
-                "hook_exec: unknown action '{kind}' for hook '{id}'"
-            ));
+            self.log.push(format!("hook_exec: unknown action '{kind}' for hook '{id}'"));
         }
         exists
     }

@@ -12,10 +12,7 @@ use crate::systems::python::{PythonError, signed};
 pub fn safe_keep(conversation: &[ChatMessage], keep_recent: i64) -> Result<usize, PythonError> {
     keep(conversation.len(), keep_recent, |wanted| {
         let before = conversation.get(1..=wanted).unwrap_or_default();
-        before
-            .iter()
-            .rposition(|m| !is_inside(m))
-            .map(|idx| idx + 1)
+        before.iter().rposition(|m| !is_inside(m)).map(|idx| idx + 1)
     })
 }
 

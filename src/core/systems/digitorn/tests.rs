@@ -11,12 +11,7 @@ use serde_json::{Value, json};
 
 /// Returns the phases that hooks emit for an event on ten plain messages.
 fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {
-    let list: Vec<Hook> = hooks
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(Hook::from_json)
-        .collect();
+    let list: Vec<Hook> = hooks.as_array().unwrap().iter().map(Hook::from_json).collect();
     let hooks = in_order(list, None);
     let mut runner = HookRunner::new(&hooks, Vec::new(), Clock::at(1_000.0));
     runner.raises_pre_compact = true;
@@ -24,13 +19,9 @@ fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {
     let mut state = TurnState::new(messages, 4_000, 500);
     agent.clone_into(&mut state.agent_id);
     let mut replies = Replies::new(&[]);
-    runner
-        .run(event, &mut state, Surroundings::default(), &mut replies)
-        .unwrap();
+    runner.run(event, &mut state, Surroundings::default(), &mut replies).unwrap();
     let events = runner.events.iter().filter(|e| e.hook_id != "_system");
-    events
-        .map(|e| format!("{} {}", e.hook_id, e.phase))
-        .collect()
+    events.map(|e| format!("{} {}", e.hook_id, e.phase)).collect()
 }
 
 #[test]
@@ -40,10 +31,7 @@ fn a_compaction_raises_pre_compact_between_its_start_and_its_end() {
         {"id": "note", "on": "pre_compact", "action": {"type": "log", "message": "soon"}},
     ]);
     let phases = phases(&hooks, "turn_start", "a");
-    assert_eq!(
-        phases,
-        ["compact start", "note start", "note end", "compact end"]
-    );
+    assert_eq!(phases, ["compact start", "note start", "note end", "compact end"]);
 }
 
 #[test]
@@ -71,10 +59,7 @@ fn a_bound_hook_acts_for_its_agent_only_and_by_either_name_of_its_event() {
 #[test]
 fn nothing_kept_is_an_error_of_the_hook() {
     let hooks = json!([{"id": "all", "on": "turn_start", "action": {"type": "compact_context", "keep_recent": 0}}]);
-    assert_eq!(
-        phases(&hooks, "turn_start", "a"),
-        ["all start", "all error"]
-    );
+    assert_eq!(phases(&hooks, "turn_start", "a"), ["all start", "all error"]);
 }
 
 #[test]
@@ -87,10 +72,7 @@ fn placeholders_access_a_tool_s_parameters_and_result() {
     };
     let value = json!(["{{ tool.params.items.0.id }}/{{tool.result.ok}}", {"e": "[{{tool.error}}]"}, "{{other}} {{{tool.name}}}", "{{tool.params.no.way}}"]);
     let rendered = render(&value, Some(&tool));
-    assert_eq!(
-        rendered,
-        json!(["7/True", {"e": "[]"}, "{{other}} {fs.read}", ""])
-    );
+    assert_eq!(rendered, json!(["7/True", {"e": "[]"}, "{{other}} {fs.read}", ""]));
     assert_eq!(render(&value, None), value);
 }
 
@@ -103,11 +85,7 @@ fn a_list_is_read_and_written_as_python_does() {
         r#"[NaN, -Infinity, 100000.0, 0, 1.5, "😀\u0001", {"b": [], "a": 2}, "�", "filler", "#;
     assert!(cut.starts_with(start), "{cut:.120}");
     let deep = "[".repeat(5_000);
-    assert!(
-        cut_result(&deep, 4_000, "t", false)
-            .unwrap()
-            .starts_with("[[[")
-    );
+    assert!(cut_result(&deep, 4_000, "t", false).unwrap().starts_with("[[["));
 }
 
 #[test]
@@ -124,21 +102,12 @@ fn a_huge_sibling_of_entries_stays() {
 fn a_log_line_is_formatted_as_python_does() {
     let fields = [("turn", 7), ("tokens", 6_030)];
     let filled = |template| format_text(template, &fields).map_err(|raised| raised.to_string());
-    assert_eq!(
-        filled("{tokens:>8,}|{turn:03d}|{{x}}").unwrap(),
-        "   6,030|007|{x}"
-    );
-    assert_eq!(
-        filled("{tokens:.1e} {turn!s:*^5}").unwrap(),
-        "6.0e+03 **7**"
-    );
+    assert_eq!(filled("{tokens:>8,}|{turn:03d}|{{x}}").unwrap(), "   6,030|007|{x}");
+    assert_eq!(filled("{tokens:.1e} {turn!s:*^5}").unwrap(), "6.0e+03 **7**");
     assert_eq!(filled("{nope}").unwrap_err(), "KeyError: 'nope'");
     assert_eq!(
         filled("{}").unwrap_err(),
         "IndexError: Replacement index 0 out of range for positional args tuple"
     );
-    assert_eq!(
-        filled("{turn").unwrap_err(),
-        "ValueError: expected '}' before end of string"
-    );
+    assert_eq!(filled("{turn").unwrap_err(), "ValueError: expected '}' before end of string");
 }

@@ -59,10 +59,7 @@ impl ToolIndex {
     fn add(&mut self, module: &str, action: &str) {
         let idx = self.categories.iter().position(|c| c.module_id == module);
         let idx = idx.unwrap_or_else(|| {
-            self.categories.push(Category {
-                module_id: module.to_owned(),
-                tool_names: Vec::new(),
-            });
+            self.categories.push(Category { module_id: module.to_owned(), tool_names: Vec::new() });
             self.categories.len() - 1
         });
         if let Some(category) = self.categories.get_mut(idx) {
@@ -80,9 +77,7 @@ impl IndexedTool {
     /// Returns its description up to the first full stop.
     pub(super) fn short_description(&self) -> &str {
         let sentence = self.description.split('.').next();
-        sentence
-            .unwrap_or_default()
-            .trim_matches(crate::systems::python::is_space)
+        sentence.unwrap_or_default().trim_matches(crate::systems::python::is_space)
     }
 }
 

@@ -49,25 +49,15 @@ pub fn summary_request(
 /// Returns the line of one message; `None` for a message without text and calls.
 fn line(message: &ChatMessage) -> Result<Option<String>, PythonError> {
     let content = content_value(&message.content)?;
-    let role = if message.role.is_empty() {
-        "unknown"
-    } else {
-        &message.role
-    };
+    let role = if message.role.is_empty() { "unknown" } else { &message.role };
     let mut text = python_str(&content);
     if role == "tool" && len(&content)? > MAX_RESULT_CHARS {
-        text = format!(
-            "{}... [truncated tool output]",
-            head(&text, MAX_RESULT_CHARS)
-        );
+        text = format!("{}... [truncated tool output]", head(&text, MAX_RESULT_CHARS));
     }
     if has_calls(message) {
         let names = calls(message)?.iter().map(|call| name(call).unwrap_or("?"));
         let names: Vec<&str> = names.collect();
-        return Ok(Some(format!(
-            "[{role}]: {text} [called: {}]",
-            names.join(", ")
-        )));
+        return Ok(Some(format!("[{role}]: {text} [called: {}]", names.join(", "))));
     }
     Ok(is_true(&content).then(|| format!("[{role}]: {text}")))
 }

@@ -40,11 +40,7 @@ pub fn known_window(model: &str) -> u64 {
 
 /// Returns the window that a backend knows for a model.
 pub fn backend_window(backend: &str, model: &str) -> u64 {
-    if backend == "anthropic" {
-        ANTHROPIC_WINDOW
-    } else {
-        known_window(model)
-    }
+    if backend == "anthropic" { ANTHROPIC_WINDOW } else { known_window(model) }
 }
 
 /// Returns the `max_tokens` in effect: as configured, else as the backend knows, else the default.
@@ -59,11 +55,7 @@ pub fn effective_window(configured: u64, known: u64) -> u64 {
 /// Returns the window of a model if none is configured: Claude on its own backend, all others OpenAI-compatible.
 pub fn window_of(model: &str) -> u64 {
     let is_claude = model.starts_with("claude");
-    let backend = if is_claude {
-        "anthropic"
-    } else {
-        "openai_compat"
-    };
+    let backend = if is_claude { "anthropic" } else { "openai_compat" };
     effective_window(0, backend_window(backend, model))
 }
 

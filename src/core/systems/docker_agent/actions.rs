@@ -16,13 +16,7 @@ const COMPACT: NamedAction = NamedAction {
     kind: ActionKind::Summarize,
     help: "Replaces the whole history, the newest request too, with a summary.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "limit",
-        "is_on",
-        "max_items",
-        "max_result_tokens",
-    ],
+    numbers: &["reported", "limit", "is_on", "max_items", "max_result_tokens"],
     make: |settings| summarizing(settings, compact),
 };
 
@@ -150,13 +144,7 @@ mod tests {
             ("max_items", 0.0),
             ("max_result_tokens", 9.0),
         ];
-        play(
-            &COMPACT,
-            &numbers,
-            (1, 1),
-            messages,
-            &[reply.clone(), reply],
-        )
+        play(&COMPACT, &numbers, (1, 1), messages, &[reply.clone(), reply])
     }
 
     fn summary() -> SummaryReply {
@@ -176,14 +164,7 @@ mod tests {
         let played = played(95_000.0, summary());
         assert_eq!(texts(&played.after()), ["S", "Session Summary: SUMMARY"]);
         // The result of 10 tokens is above the limit of a request's results.
-        let expected = [
-            SYSTEM,
-            "S",
-            "request",
-            "step",
-            "[content truncated]",
-            PROMPT,
-        ];
+        let expected = [SYSTEM, "S", "request", "step", "[content truncated]", PROMPT];
         assert_eq!(texts(&played.requests[0].messages), expected);
     }
 
@@ -194,11 +175,6 @@ mod tests {
             (failed.after().len(), &*failed.done.log),
             (4, &["no", "no"].map(str::to_owned)[..])
         );
-        assert_eq!(
-            played(95_000.0, SummaryReply::Text("".into()))
-                .after()
-                .len(),
-            4
-        );
+        assert_eq!(played(95_000.0, SummaryReply::Text("".into())).after().len(), 4);
     }
 }

@@ -27,10 +27,7 @@ pub(super) fn view(all: &[ChatMessage], limits: Limits) -> Vec<ChatMessage> {
 }
 
 fn edited(all: &[ChatMessage], edits: Vec<MessageEdit>) -> Vec<ChatMessage> {
-    let done = Rewritten {
-        edits: edits.into(),
-        ..Rewritten::default()
-    };
+    let done = Rewritten { edits: edits.into(), ..Rewritten::default() };
     done.after(all).unwrap_or_else(|| all.to_vec())
 }
 

@@ -95,11 +95,7 @@ fn compress_history(
     }
     Ok(match compress(history, replies)? {
         Compressed::Nothing => unchanged,
-        Compressed::Failed(why) => Rewritten {
-            fired: true,
-            log: vec![why],
-            ..unchanged
-        },
+        Compressed::Failed(why) => Rewritten { fired: true, log: vec![why], ..unchanged },
         Compressed::History(_, tokens) if tokens > count => Rewritten {
             fired: true,
             log: vec![INFLATED.to_owned()],
@@ -125,9 +121,7 @@ fn guard(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (_, end) = history_of(all);
     let request = estimate(&all[end..], &tools(all));
-    let left = input
-        .window
-        .saturating_sub(input.memory[COUNT].as_u64().unwrap_or(0));
+    let left = input.window.saturating_sub(input.memory[COUNT].as_u64().unwrap_or(0));
     if request <= left {
         return Rewritten::default();
     }
@@ -149,18 +143,11 @@ fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
     let (mut edits, mut files) = (Vec::new(), Vec::new());
     for result in masked {
         after[result.at] = result.now.clone();
-        edits.push(MessageEdit {
-            at: start + result.at,
-            now: Some(result.now),
-        });
+        edits.push(MessageEdit { at: start + result.at, now: Some(result.now) });
         files.push(NewFile::text(file_name(&result.file.0), result.file.1));
     }
     let tokens = estimate(&after, &tools(all));
-    Rewritten {
-        files,
-        memory: json!({COUNT: tokens}).into(),
-        ..Rewritten::edited(edits)
-    }
+    Rewritten { files, memory: json!({COUNT: tokens}).into(), ..Rewritten::edited(edits) }
 }
 
 /// Results of `also` are treated as those of shell tools: names that other agents use.
@@ -195,10 +182,7 @@ impl Rewrite for Truncate {
                 files.push(NewFile::text(file_name(&name), text));
             }
         }
-        Ok(Rewritten {
-            files,
-            ..Rewritten::edited(edits)
-        })
+        Ok(Rewritten { files, ..Rewritten::edited(edits) })
     }
 }
 

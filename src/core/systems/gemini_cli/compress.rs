@@ -39,27 +39,19 @@ pub(super) fn compress(
         return Ok(Compressed::Nothing);
     }
     let (old, kept) = history.split_at(split);
-    let instruction = if old.iter().any(has_snapshot) {
-        NEXT_SNAPSHOT
-    } else {
-        NEW_SNAPSHOT
-    };
+    let instruction = if old.iter().any(has_snapshot) { NEXT_SNAPSHOT } else { NEW_SNAPSHOT };
     let question = ChatMessage::new("user", format!("{instruction}\n\n{REASON}"));
     let first = match replies.reply_to(request(old, [question]))?.into_text() {
         Ok(text) => text,
         Err(why) => return Ok(Compressed::Failed(why)),
     };
-    let again = [
-        ChatMessage::new("assistant", Arc::clone(&first)),
-        ChatMessage::new("user", VERIFY),
-    ];
+    let again =
+        [ChatMessage::new("assistant", Arc::clone(&first)), ChatMessage::new("user", VERIFY)];
     let second = match replies.reply_to(request(old, again))?.into_text() {
         Ok(text) => text,
         Err(why) => return Ok(Compressed::Failed(why)),
     };
-    let summary = [second.trim(), first.trim()]
-        .into_iter()
-        .find(|text| !text.is_empty());
+    let summary = [second.trim(), first.trim()].into_iter().find(|text| !text.is_empty());
     let Some(summary) = summary else {
         return Ok(Compressed::Nothing);
     };
@@ -80,11 +72,7 @@ fn split(history: &[ChatMessage]) -> usize {
     let contents = contents(history);
     let size = |content: &Range<usize>| {
         let messages = &history[content.clone()];
-        let role = if messages[0].is("assistant") {
-            "model"
-        } else {
-            "user"
-        };
+        let role = if messages[0].is("assistant") { "model" } else { "user" };
         let parts: Vec<_> = messages.iter().flat_map(|m| parts(m, &tools)).collect();
         length(&json!({"role": role, "parts": parts}).to_string())
     };

@@ -12,9 +12,7 @@ const LONG_TEXT: usize = 100_000;
 /// Tools by the ids of their calls.
 pub(super) fn tools(messages: &[ChatMessage]) -> BTreeMap<&str, &str> {
     let calls = messages.iter().flat_map(ChatMessage::calls);
-    calls
-        .filter_map(|call| Some((call.id.as_deref()?, call.tool())))
-        .collect()
+    calls.filter_map(|call| Some((call.id.as_deref()?, call.tool()))).collect()
 }
 
 /// Returns the id that the program gives to a call. Its result keeps the provider's id.
@@ -63,9 +61,7 @@ const RESPONSE: Rule = Rule::new("gemini_cli: response");
 
 /// Returns the length of a result as JSON.
 fn response_length(message: &ChatMessage) -> u64 {
-    message.weigh(RESPONSE, |message| {
-        length(&response(message).to_string()) as u64
-    })
+    message.weigh(RESPONSE, |message| length(&response(message).to_string()) as u64)
 }
 
 fn response(message: &ChatMessage) -> Value {
@@ -78,9 +74,7 @@ fn estimate_part(part: &Value) -> f64 {
         if length(text) > LONG_TEXT {
             return length(text) as f64 / 4.0;
         }
-        let weights = text
-            .encode_utf16()
-            .map(|unit| if unit < 128 { 0.25 } else { 1.5 });
+        let weights = text.encode_utf16().map(|unit| if unit < 128 { 0.25 } else { 1.5 });
         return weights.sum();
     }
     length(&part.to_string()) as f64 / 4.0

@@ -8,12 +8,7 @@ use crate::systems::javascript::{first_units, last_units, length};
 use serde_json::json;
 
 /// Tools whose results are never masked.
-const EXEMPT: [&str; 4] = [
-    "activate_skill",
-    "ask_user",
-    "enter_plan_mode",
-    "exit_plan_mode",
-];
+const EXEMPT: [&str; 4] = ["activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"];
 const SHELL: &str = "run_shell_command";
 const TAG: &str = "tool_output_masked";
 /// UTF-16 units of a preview that is shown whole, and of each end of a longer one.
@@ -65,11 +60,7 @@ pub(super) fn mask(
     let masked = old.into_iter().filter_map(|(at, tool, id, tokens)| {
         let text = history[at].joined_text("\n").into_owned();
         let name = format!("{tool}_{id}.txt");
-        let preview = if tool == SHELL {
-            shell_preview(&text)
-        } else {
-            preview(&text)
-        };
+        let preview = if tool == SHELL { shell_preview(&text) } else { preview(&text) };
         let masked = |storage: &Storage| {
             let path = path(storage, &name);
             history[at].with_text(format!(
@@ -101,10 +92,7 @@ fn preview(text: &str) -> String {
     if length(&json) <= PREVIEW {
         return json;
     }
-    let (start, end) = (
-        first_units(&json, PREVIEW_END),
-        last_units(&json, PREVIEW_END),
-    );
+    let (start, end) = (first_units(&json, PREVIEW_END), last_units(&json, PREVIEW_END));
     format!("{start}\n... [TRUNCATED] ...\n{end}")
 }
 

@@ -49,16 +49,9 @@ fn compact(
     let next = if is_last { CONTINUE } else { CONTINUE_TOOLS };
     let mut messages = system.to_vec();
     messages.push(ChatMessage::summary("user", summary));
-    messages.push(ChatMessage::notice(
-        "assistant",
-        format!("{COMPACTED}{next}"),
-    ));
+    messages.push(ChatMessage::notice("assistant", format!("{COMPACTED}{next}")));
     messages.extend(newest.map(|at| history[at].clone()));
-    Ok(Rewritten {
-        messages: Some(messages),
-        fired: true,
-        ..Rewritten::default()
-    })
+    Ok(Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() })
 }
 
 /// `do_compact`: returns the summary of a history, or the reason why there is none.

@@ -68,11 +68,7 @@ fn removed_results(results: &[usize], percent: usize) -> BTreeSet<usize> {
     let n_removed = (results.len() * percent / 100).max(1);
     let removed = (0..n_removed).filter_map(|nth| {
         let offset = nth / 2;
-        let at = if nth % 2 == 0 {
-            middle.checked_sub(offset + 1)
-        } else {
-            Some(middle + offset)
-        };
+        let at = if nth % 2 == 0 { middle.checked_sub(offset + 1) } else { Some(middle + offset) };
         results.get(at?).copied()
     });
     removed.collect()
@@ -98,10 +94,7 @@ mod tests {
         let lines = lines(&history, 0);
         let results = lines.iter().filter(|line| line.is_result);
         let results: Vec<&str> = results.map(|line| &*line.text).collect();
-        assert_eq!(
-            results,
-            ["[user]: tool_response: A", "[user]: tool_response: B"]
-        );
+        assert_eq!(results, ["[user]: tool_response: A", "[user]: tool_response: B"]);
     }
 
     #[test]

@@ -95,11 +95,7 @@ impl Conversation {
         let starts = (self.n_system..end).filter(|at| is_user(&self.messages[*at]));
         let starts: Vec<usize> = starts.collect();
         let ends = starts.iter().skip(1).copied().chain([end]);
-        starts
-            .iter()
-            .zip(ends)
-            .map(|(start, end)| *start..end)
-            .collect()
+        starts.iter().zip(ends).map(|(start, end)| *start..end).collect()
     }
 }
 

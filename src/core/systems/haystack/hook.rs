@@ -8,14 +8,8 @@ use crate::engine::{RewriteInput, Rewritten};
 use serde_json::{Value, json};
 
 /// Numbers that all compactors need.
-pub(super) const NUMBERS: [&str; 6] = [
-    "reported",
-    "tools_tokens",
-    "context_window",
-    "compact_at",
-    "compact_to",
-    "min_keep_steps",
-];
+pub(super) const NUMBERS: [&str; 6] =
+    ["reported", "tools_tokens", "context_window", "compact_at", "compact_to", "min_keep_steps"];
 
 /// Key of the turn and the tokens that are known of it, in memory.
 const CONTEXT: &str = "haystack_context";
@@ -46,21 +40,14 @@ pub(super) fn check(input: &RewriteInput<'_>, all: &Conversation) -> (Option<Due
         Some(last) => context + all.count(last + 1..all.messages.len()),
         None => context,
     };
-    let done = Rewritten {
-        memory: memory(input, context),
-        ..Rewritten::counted(estimated)
-    };
+    let done = Rewritten { memory: memory(input, context), ..Rewritten::counted(estimated) };
     let window = input.number("context_window");
     if (estimated as f64) < window * input.number("compact_at") {
         return (None, done);
     }
     let overhead = estimated.cast_signed() - all.count_all(0).cast_signed();
     let target = (window * input.number("compact_to")) as i64 - overhead;
-    let due = Due {
-        target: target.max(0) as u64,
-        context,
-        overhead,
-    };
+    let due = Due { target: target.max(0) as u64, context, overhead };
     (Some(due), done)
 }
 
@@ -77,12 +64,7 @@ pub(super) fn compacted(
         0 => 0,
         _ => (after.count(0..accounted).cast_signed() + due.overhead).max(0) as u64,
     };
-    Rewritten {
-        memory: memory(input, context),
-        messages: Some(messages),
-        fired: true,
-        ..done
-    }
+    Rewritten { memory: memory(input, context), messages: Some(messages), fired: true, ..done }
 }
 
 fn memory(input: &RewriteInput<'_>, context: u64) -> crate::engine::Memory {

@@ -42,9 +42,7 @@ fn prune(all: &Conversation, target: u64, keep: usize, min: u64) -> Option<Vec<C
         let Some(pruned) = pruned(all, message, min) else {
             continue;
         };
-        let saved = all
-            .count_one(message)
-            .saturating_sub(all.count_one(&pruned));
+        let saved = all.count_one(message).saturating_sub(all.count_one(&pruned));
         if saved > 0 {
             left = left.saturating_sub(saved);
             *message = pruned;

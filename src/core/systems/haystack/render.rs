@@ -40,12 +40,7 @@ pub(super) fn render(message: &ChatMessage, tool: &str, with_details: bool) -> S
 
 /// Returns the text of a result.
 fn result(message: &ChatMessage, with_details: bool) -> String {
-    let text = |block: &Block| {
-        block
-            .as_text()
-            .unwrap_or(placeholder(with_details))
-            .to_owned()
-    };
+    let text = |block: &Block| block.as_text().unwrap_or(placeholder(with_details)).to_owned();
     match &message.content {
         Content::Blocks(blocks) => blocks.iter().map(text).collect(),
         _ => message.joined_text("").into_owned(),
@@ -60,11 +55,7 @@ pub(super) fn n_images(message: &ChatMessage) -> usize {
 
 /// Returns the text in place of an image, whose type is not recorded.
 fn placeholder(with_details: bool) -> &'static str {
-    if with_details {
-        "<image: unknown type>"
-    } else {
-        "<image>"
-    }
+    if with_details { "<image: unknown type>" } else { "<image>" }
 }
 
 /// Sorts the keys of a value, as `json.dumps(value, sort_keys=True)` does.

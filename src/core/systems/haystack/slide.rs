@@ -35,9 +35,7 @@ fn slide(all: &Conversation, target: u64, min_keep_steps: usize) -> Option<Vec<C
     }
     let is_note = |at: usize| all.messages[at].written.is_some();
     let turns = all.turns().into_iter();
-    let turns: Vec<Vec<usize>> = turns
-        .map(|t| t.filter(|at| !is_note(*at)).collect())
-        .collect();
+    let turns: Vec<Vec<usize>> = turns.map(|t| t.filter(|at| !is_note(*at)).collect()).collect();
     let steps = all.steps(all.task_start()).into_iter();
     let steps: Vec<Vec<usize>> = steps.map(Iterator::collect).collect();
     let system = 0..all.n_system;
@@ -45,22 +43,13 @@ fn slide(all: &Conversation, target: u64, min_keep_steps: usize) -> Option<Vec<C
     let of_task = all.count(steps.iter().flatten().copied()).cast_signed();
     let (first_turn, first_step) = if of_task > available {
         let fits = first_to_keep(all, &steps, available);
-        (
-            turns.len(),
-            fits.min(steps.len().saturating_sub(min_keep_steps)),
-        )
+        (turns.len(), fits.min(steps.len().saturating_sub(min_keep_steps)))
     } else {
         (first_to_keep(all, &turns, available - of_task), 0)
     };
     let mut kept: Vec<usize> = system.collect();
     let mut note_at = kept.len();
-    kept.extend(
-        turns[first_turn..]
-            .iter()
-            .flatten()
-            .copied()
-            .chain(all.task),
-    );
+    kept.extend(turns[first_turn..].iter().flatten().copied().chain(all.task));
     if first_step > 0 {
         note_at = kept.len();
     }

@@ -52,11 +52,7 @@ fn summarize(
         }
         is_summarized = true;
     }
-    Ok(if is_summarized {
-        compacted(input, &due, all.messages, done)
-    } else {
-        done
-    })
+    Ok(if is_summarized { compacted(input, &due, all.messages, done) } else { done })
 }
 
 /// Limits of a compaction.

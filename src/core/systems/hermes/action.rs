@@ -37,8 +37,7 @@ fn compress_if_due(
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
     let mut turn = Turn::new(input, replies);
-    turn.state
-        .update(input.count("reported") as u64, turn.settings.threshold);
+    turn.state.update(input.count("reported") as u64, turn.settings.threshold);
     if input.flag("forced") {
         turn.compress()?;
         return Ok(turn.finished());
@@ -91,10 +90,7 @@ impl<'a, 'r> Turn<'a, 'r> {
 
     /// Returns the tokens of a request, estimated from the stored history.
     fn stored_tokens(&self) -> u64 {
-        let system = self
-            .system
-            .iter()
-            .map(|m| m.joined_text("\n").chars().count() as u64);
+        let system = self.system.iter().map(|m| m.joined_text("\n").chars().count() as u64);
         system.sum::<u64>().div_ceil(4) + stored(&self.history) + self.tool_tokens
     }
 

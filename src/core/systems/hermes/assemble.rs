@@ -55,10 +55,7 @@ pub(super) fn grounded(summary: &str, turns: &[ChatMessage]) -> String {
 /// Returns the section of the task: from its heading to the next one.
 fn section(body: &str) -> Option<(usize, usize)> {
     let starts_line = |at: usize| at == 0 || body[..at].ends_with('\n');
-    let mut headings = body
-        .match_indices(TASK)
-        .map(|(at, _)| at)
-        .filter(|at| starts_line(*at));
+    let mut headings = body.match_indices(TASK).map(|(at, _)| at).filter(|at| starts_line(*at));
     let start = headings.find(|at| {
         let rest = &body[at + TASK.len()..];
         let space = &rest[..rest.len() - rest.trim_start_matches(is_space).len()];
@@ -127,10 +124,7 @@ fn merged(message: &ChatMessage, summary: &str) -> ChatMessage {
 
 /// `_sanitize_tool_pairs`.
 fn without_orphans(mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    let ids = messages
-        .iter()
-        .flat_map(ChatMessage::calls)
-        .filter_map(|call| call.id.clone());
+    let ids = messages.iter().flat_map(ChatMessage::calls).filter_map(|call| call.id.clone());
     let called: HashSet<_> = ids.collect();
     let results = messages.iter().filter(|m| m.is("tool"));
     let answered: HashSet<_> = results.filter_map(|m| m.call_id.clone()).collect();
@@ -143,11 +137,7 @@ fn without_orphans(mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
         let kept = message.calls().iter().filter(|call| is_answered(&call.id));
         let kept: Vec<_> = kept.cloned().collect();
         let is_empty = kept.is_empty();
-        message.calls = if is_empty {
-            Calls::Missing
-        } else {
-            Calls::List(kept)
-        };
+        message.calls = if is_empty { Calls::Missing } else { Calls::List(kept) };
         if is_empty && strip(&text_of(message)).is_empty() {
             *message = message.with_text("(tool call removed)");
         }
@@ -157,11 +147,8 @@ fn without_orphans(mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
 
 /// `_strip_historical_media`: removes images before the newest message of the user with one.
 fn without_old_images(mut messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
-    let has_image = |m: &ChatMessage| {
-        m.blocks()
-            .iter()
-            .any(|b| matches!(b.body, BlockBody::Image(_)))
-    };
+    let has_image =
+        |m: &ChatMessage| m.blocks().iter().any(|b| matches!(b.body, BlockBody::Image(_)));
     let newest = messages.iter().rposition(|m| m.is("user") && has_image(m));
     for message in &mut messages[..newest.unwrap_or(0)] {
         if has_image(message) {
@@ -182,9 +169,7 @@ fn with_user(before: &[ChatMessage], mut messages: Vec<ChatMessage>) -> Vec<Chat
     };
     let follows_other = |at: usize| at == 0 || !messages[at - 1].is("user");
     let mut answers = (0..messages.len()).filter(|at| messages[*at].is("assistant"));
-    let at = answers
-        .find(|at| follows_other(*at))
-        .unwrap_or(messages.len());
+    let at = answers.find(|at| follows_other(*at)).unwrap_or(messages.len());
     messages.insert(at, user.clone());
     messages
 }

@@ -52,11 +52,7 @@ pub(super) fn compress(
     let end = tail_start(&pruned, start, settings.tail, settings.protect_last);
     if start >= end {
         state.n_ineffective += 1;
-        return Ok(if pruned == all {
-            Compressed::Unchanged
-        } else {
-            Compressed::Pruned(pruned)
-        });
+        return Ok(if pruned == all { Compressed::Unchanged } else { Compressed::Pruned(pruned) });
     }
     let known = pruned[..end].iter().rposition(is_summary);
     let turns = &pruned[known.map_or(start, |known| start.max(known + 1))..end];

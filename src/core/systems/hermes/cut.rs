@@ -33,10 +33,9 @@ pub(super) fn tail_start(all: &[ChatMessage], head: usize, tokens: u64, keep: us
     let available = n.saturating_sub(head + 1);
     let floor = match available {
         0 | 1 => 0,
-        _ => keep
-            .clamp(MIN_FLOOR, MAX_FLOOR)
-            .min(available.saturating_sub(2).max(3))
-            .min(available),
+        _ => {
+            keep.clamp(MIN_FLOOR, MAX_FLOOR).min(available.saturating_sub(2).max(3)).min(available)
+        }
     };
     let ceiling = (tokens as f64 * 1.5) as u64;
     let (mut cut, total) = walk(all, head, ceiling, floor, false);
@@ -78,11 +77,7 @@ fn walk(
 
 fn with_last_user(all: &[ChatMessage], cut: usize, head: usize) -> usize {
     let is_user = |at: &usize| all[*at].is("user") && !is_summary(&all[*at]);
-    let Some(last) = (head..all.len())
-        .rev()
-        .find(is_user)
-        .filter(|last| *last < cut)
-    else {
+    let Some(last) = (head..all.len()).rev().find(is_user).filter(|last| *last < cut) else {
         return cut;
     };
     if last > head {
@@ -97,15 +92,11 @@ fn with_last_user(all: &[ChatMessage], cut: usize, head: usize) -> usize {
 }
 
 fn with_last_answer(all: &[ChatMessage], cut: usize, head: usize) -> usize {
-    let mut answers = (head..all.len())
-        .rev()
-        .filter(|at| all[*at].is("assistant"));
+    let mut answers = (head..all.len()).rev().filter(|at| all[*at].is("assistant"));
     let Some(newest) = answers.clone().next() else {
         return cut;
     };
-    let last = answers
-        .find(|at| !strip(&text_of(&all[*at])).is_empty())
-        .unwrap_or(newest);
+    let last = answers.find(|at| !strip(&text_of(&all[*at])).is_empty()).unwrap_or(newest);
     if last >= cut {
         return cut;
     }

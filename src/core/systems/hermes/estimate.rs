@@ -21,11 +21,7 @@ const BUDGET: Rule = Rule::new("hermes: budget");
 /// `estimate_messages_tokens_rough` of the stored history.
 pub(super) fn stored(messages: &[ChatMessage]) -> u64 {
     let mark = |message: &ChatMessage| {
-        if is_summary(message) {
-            MARK.len() as u64
-        } else {
-            0
-        }
+        if is_summary(message) { MARK.len() as u64 } else { 0 }
     };
     let chars = |m: &ChatMessage| m.weigh(STORED, |m| repr_chars(m) + mark(m));
     total(messages, chars)
@@ -59,8 +55,7 @@ fn repr_chars(message: &ChatMessage) -> u64 {
 }
 
 fn is_image(kind: &Value) -> bool {
-    kind.as_str()
-        .is_some_and(|kind| matches!(kind, "image" | "image_url" | "input_image"))
+    kind.as_str().is_some_and(|kind| matches!(kind, "image" | "image_url" | "input_image"))
 }
 
 fn normalized(message: &ChatMessage) -> ChatMessage {
@@ -75,13 +70,7 @@ fn normalized(message: &ChatMessage) -> ChatMessage {
     for call in &mut calls {
         let arguments = call.arguments_as_value();
         if let Some(function) = &mut call.function {
-            let text = python_dumps(
-                &arguments,
-                Layout {
-                    is_ascii: true,
-                    ..Layout::COMPACT
-                },
-            );
+            let text = python_dumps(&arguments, Layout { is_ascii: true, ..Layout::COMPACT });
             function.arguments = Arguments::Text(text.into());
         }
     }

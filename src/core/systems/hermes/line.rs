@@ -10,9 +10,7 @@ struct Arguments(Map<String, Value>);
 impl Arguments {
     /// Returns an argument as text; the default if it is missing.
     fn get(&self, name: &str, default: &str) -> String {
-        self.0
-            .get(name)
-            .map_or_else(|| default.to_owned(), python_str)
+        self.0.get(name).map_or_else(|| default.to_owned(), python_str)
     }
 
     /// Returns an argument as text; empty if it is missing or `None`.
@@ -69,12 +67,7 @@ pub(super) fn line(tool: &str, arguments: Value, content: &str) -> String {
         }
         "browser_navigate" | "browser_click" | "browser_snapshot" | "browser_type"
         | "browser_scroll" | "browser_vision" => {
-            let given = |name| {
-                args.0
-                    .get(name)
-                    .filter(|value| is_true(value))
-                    .map(python_str)
-            };
+            let given = |name| args.0.get(name).filter(|value| is_true(value)).map(python_str);
             let detail = match (given("url"), given("ref")) {
                 (Some(url), _) => format!(" {url}"),
                 (None, Some(element)) => format!(" ref={element}"),
@@ -82,10 +75,7 @@ pub(super) fn line(tool: &str, arguments: Value, content: &str) -> String {
             };
             format!("[{tool}]{detail} ({chars} chars)")
         }
-        "web_search" => format!(
-            "[web_search] query='{}' ({chars} chars result)",
-            get("query")
-        ),
+        "web_search" => format!("[web_search] query='{}' ({chars} chars result)", get("query")),
         "web_extract" => format!("[web_extract] {} ({chars} chars)", addresses(&args)),
         "delegate_task" => {
             let goal = args.short("goal", 60);
@@ -145,14 +135,9 @@ fn addresses(args: &Arguments) -> String {
 fn number(text: &str, key: &str) -> String {
     let key = format!("\"{key}\"");
     let found = text.match_indices(&key).find_map(|(at, _)| {
-        let rest = text[at + key.len()..]
-            .trim_start()
-            .strip_prefix(':')?
-            .trim_start();
+        let rest = text[at + key.len()..].trim_start().strip_prefix(':')?.trim_start();
         let digits = rest.strip_prefix('-').unwrap_or(rest);
-        let n = digits
-            .find(|c: char| !c.is_numeric())
-            .unwrap_or(digits.len());
+        let n = digits.find(|c: char| !c.is_numeric()).unwrap_or(digits.len());
         (n > 0).then(|| rest[..rest.len() - digits.len() + n].to_owned())
     });
     found.unwrap_or_else(|| "?".to_owned())

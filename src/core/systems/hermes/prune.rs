@@ -30,16 +30,11 @@ pub(super) fn prune(messages: &[ChatMessage], n_tail: usize, tail_tokens: u64) -
         tokens += more;
         start = at;
     }
-    let n_old = if tail_tokens > 0 {
-        start.min(n - n_tail.min(n))
-    } else {
-        n.saturating_sub(n_tail)
-    };
+    let n_old =
+        if tail_tokens > 0 { start.min(n - n_tail.min(n)) } else { n.saturating_sub(n_tail) };
     let mut after = without_duplicates(messages);
     let calls = messages.iter().flat_map(ChatMessage::calls);
-    let calls: HashMap<_, _> = calls
-        .filter_map(|call| Some((call.id.clone()?, call)))
-        .collect();
+    let calls: HashMap<_, _> = calls.filter_map(|call| Some((call.id.clone()?, call))).collect();
     for message in &mut after[..n_old] {
         if message.is("tool") {
             let call = message.call_id.as_ref().and_then(|id| calls.get(id));
@@ -88,10 +83,7 @@ fn without_content(result: &ChatMessage, tool: &str, arguments: Value) -> Option
 /// Returns blocks with a text in place of each image.
 pub(super) fn without_images(blocks: &[Block], text: &str) -> Vec<Block> {
     let now = |block: &Block| match block.body {
-        BlockBody::Image(_) => Block {
-            body: BlockBody::Text(text.into()),
-            ..block.clone()
-        },
+        BlockBody::Image(_) => Block { body: BlockBody::Text(text.into()), ..block.clone() },
         _ => block.clone(),
     };
     blocks.iter().map(now).collect()

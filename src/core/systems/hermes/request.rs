@@ -36,29 +36,21 @@ const FOCUS_ALL: usize = 700;
 pub(super) fn text_of(message: &ChatMessage) -> String {
     let blocks = message.blocks().iter().filter_map(Block::as_text);
     let texts: Vec<&str> = blocks.filter(|text| !text.is_empty()).collect();
-    message
-        .text()
-        .map_or_else(|| texts.join("\n"), str::to_owned)
+    message.text().map_or_else(|| texts.join("\n"), str::to_owned)
 }
 
 /// Returns whether a message has a summary.
 pub(super) fn is_summary(message: &ChatMessage) -> bool {
     let text = text_of(message);
-    let summary = text
-        .split_once(BELOW)
-        .map_or(&*text, |(_, summary)| summary);
+    let summary = text.split_once(BELOW).map_or(&*text, |(_, summary)| summary);
     summary.trim_start_matches(is_space).starts_with(PREFIX)
 }
 
 /// Returns the summary in a text without what is around it.
 pub(super) fn without_prefix(text: &str) -> &str {
     let text = strip(text);
-    let text = text
-        .split_once(BELOW)
-        .map_or(text, |(_, summary)| strip(summary));
-    let text = text
-        .strip_prefix(PREFIX)
-        .map_or(text, |text| text.trim_start_matches(is_space));
+    let text = text.split_once(BELOW).map_or(text, |(_, summary)| strip(summary));
+    let text = text.strip_prefix(PREFIX).map_or(text, |text| text.trim_start_matches(is_space));
     text.strip_suffix(END).map_or(text, strip_end)
 }
 
@@ -70,9 +62,7 @@ pub(super) fn request(
     window: u64,
 ) -> SummaryRequest {
     let limit = ((window as f64 * 0.05) as u64).min(MAX_BUDGET);
-    let budget = ((stored(turns) as f64 * 0.2) as u64)
-        .min(limit)
-        .max(MIN_BUDGET);
+    let budget = ((stored(turns) as f64 * 0.2) as u64).min(limit).max(MIN_BUDGET);
     let content: Vec<String> = turns.iter().map(serialized).collect();
     let start = match previous {
         Some(previous) => {
@@ -100,9 +90,7 @@ fn serialized(message: &ChatMessage) -> String {
         _ => "[attachment]".to_owned(),
     };
     let parts: Vec<String> = message.blocks().iter().map(part).collect();
-    let mut content = message
-        .text()
-        .map_or_else(|| parts.join("\n"), str::to_owned);
+    let mut content = message.text().map_or_else(|| parts.join("\n"), str::to_owned);
     if content.chars().count() > CONTENT {
         let (start, end) = (head(&content, CONTENT_HEAD), tail(&content, CONTENT_TAIL));
         content = format!("{start}\n...[truncated]...\n{end}");
@@ -119,10 +107,7 @@ fn serialized(message: &ChatMessage) -> String {
 }
 
 fn image_label(url: &serde_json::Value) -> String {
-    match url
-        .as_str()
-        .filter(|url| url.starts_with("http://") || url.starts_with("https://"))
-    {
+    match url.as_str().filter(|url| url.starts_with("http://") || url.starts_with("https://")) {
         Some(url) => format!("[image: {url}]"),
         None => "[image]".to_owned(),
     }
@@ -145,24 +130,16 @@ fn focus(all: &[ChatMessage]) -> Option<String> {
     let users = all.iter().rev().filter(|m| m.is("user") && !is_summary(m));
     let texts = users.map(|message| {
         let text = text_of(message);
-        let words: Vec<&str> = text
-            .split(is_space)
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words: Vec<&str> = text.split(is_space).filter(|word| !word.is_empty()).collect();
         words.join(" ")
     });
     let texts = texts.filter(|text| !text.is_empty()).take(FOCUS_MESSAGES);
-    let texts: Vec<String> = texts
-        .map(|text| format!("- {}", cut(text, FOCUS_MESSAGE)))
-        .collect();
+    let texts: Vec<String> = texts.map(|text| format!("- {}", cut(text, FOCUS_MESSAGE))).collect();
     if texts.is_empty() {
         return None;
     }
     let texts: Vec<String> = texts.into_iter().rev().collect();
-    Some(cut(
-        format!("Recent user focus:\n{}", texts.join("\n")),
-        FOCUS_ALL,
-    ))
+    Some(cut(format!("Recent user focus:\n{}", texts.join("\n")), FOCUS_ALL))
 }
 
 fn cut(text: String, n: usize) -> String {

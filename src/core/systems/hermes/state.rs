@@ -39,11 +39,7 @@ pub(super) struct State {
 
 /// Returns the tokens at which the compressor acts.
 pub(super) fn threshold(window: u64, share: f64, max_tokens: u64) -> u64 {
-    let share = if window < SMALL_WINDOW {
-        share.max(SMALL_SHARE)
-    } else {
-        share
-    };
+    let share = if window < SMALL_WINDOW { share.max(SMALL_SHARE) } else { share };
     let usable = match window.saturating_sub(max_tokens) {
         0 => window,
         usable => usable,

@@ -68,10 +68,7 @@ impl Progress {
             .iter_mut()
             .flat_map(|message| split_message(llm, message, budget / 4))
             .collect();
-        let weights = parts
-            .iter_mut()
-            .map(|part| llm.count_message(part))
-            .collect();
+        let weights = parts.iter_mut().map(|part| llm.count_message(part)).collect();
         Self {
             parts: parts.into(),
             weights,
@@ -95,18 +92,12 @@ impl Progress {
         if !self.summary.is_empty() {
             messages.push(summary_message(&self.summary, false));
         }
-        let prefix_weight: i64 = messages
-            .iter_mut()
-            .map(|m| summarizer.llm.count_message(m))
-            .sum();
+        let prefix_weight: i64 = messages.iter_mut().map(|m| summarizer.llm.count_message(m)).sum();
         let n_sent = self.fitting(prefix_weight);
         messages.extend_from_slice(&self.parts[self.next..self.next + n_sent]);
         messages.push(summarizer.instruction_message());
-        let request = SummaryRequest {
-            messages,
-            with_tools: false,
-            max_tokens: summarizer.max_tokens,
-        };
+        let request =
+            SummaryRequest { messages, with_tools: false, max_tokens: summarizer.max_tokens };
         let text = match summarizer.reply_to(request, &mut self.usage, replies)? {
             SummaryReply::Text(text) => text,
             SummaryReply::ToolCall => "".into(),
@@ -155,9 +146,7 @@ pub(super) fn is_context_length_error(error: &str) -> bool {
     };
     let too_long = &["too long", "is too long"];
     follows("context", true, &["window", "length", "limit"])
-        || ["prompt ", "input ", "request "]
-            .iter()
-            .any(|start| follows(start, false, too_long))
+        || ["prompt ", "input ", "request "].iter().any(|start| follows(start, false, too_long))
         || follows("too many ", false, &["tokens", "input tokens"])
         || error.contains("maximum context")
         || ["exceed the ", "exceeds the "]
@@ -205,9 +194,7 @@ mod tests {
                 }
             },
         );
-        let Chunked::Summary(summary, n_requests) = chunked else {
-            panic!("failed")
-        };
+        let Chunked::Summary(summary, n_requests) = chunked else { panic!("failed") };
         assert_eq!((&*summary, n_requests), ("so far", n_asked - 1));
         assert!(n_requests > 50, "{n_requests}");
         assert_eq!((n_prepared.get(), n_priced.get()), (1, n_requests));
@@ -227,12 +214,9 @@ mod tests {
         ] {
             assert!(is_context_length_error(error), "{error}");
         }
-        for error in [
-            "rate limit",
-            "the contextual window",
-            "promptly too long",
-            "too many requests",
-        ] {
+        for error in
+            ["rate limit", "the contextual window", "promptly too long", "too many requests"]
+        {
             assert!(!is_context_length_error(error), "{error}");
         }
     }

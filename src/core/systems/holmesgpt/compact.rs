@@ -40,9 +40,7 @@ pub struct Summarizer<'a> {
 
 impl fmt::Debug for Summarizer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Summarizer")
-            .field("llm", self.llm)
-            .finish_non_exhaustive()
+        f.debug_struct("Summarizer").field("llm", self.llm).finish_non_exhaustive()
     }
 }
 
@@ -127,9 +125,7 @@ pub fn compact_conversation_history(
         }
     }
     if let Some(why) = &mut reason {
-        done.log.push(format!(
-            "Compaction: {why}; summarizing as text, without tools"
-        ));
+        done.log.push(format!("Compaction: {why}; summarizing as text, without tools"));
         if overflowed && !sizes.is_without_images {
             messages = strip_images(&messages);
         }
@@ -144,8 +140,7 @@ pub fn compact_conversation_history(
     }
     done.fallback_reason = reason;
     if summary.is_empty() {
-        done.log
-            .push("Compaction made no summary; the history stays as it is".to_owned());
+        done.log.push("Compaction made no summary; the history stays as it is".to_owned());
         done.messages = original.to_vec();
         return Ok(done);
     }
@@ -182,11 +177,7 @@ fn prepared(
         messages = strip_images(&messages);
         total = llm.count(&mut messages, summarizer.tools).total;
     }
-    let sizes = Sizes {
-        total,
-        budget: (window - reserve - instruction).max(0),
-        is_without_images,
-    };
+    let sizes = Sizes { total, budget: (window - reserve - instruction).max(0), is_without_images };
     (messages, sizes)
 }
 
@@ -227,12 +218,7 @@ fn primary(
 /// Returns the tokens of images, counted per message.
 pub(super) fn image_tokens(llm: &Llm, messages: &[ChatMessage]) -> i64 {
     let of = |message: &ChatMessage| {
-        let images: Vec<_> = message
-            .blocks()
-            .iter()
-            .filter(|b| is_image(b))
-            .cloned()
-            .collect();
+        let images: Vec<_> = message.blocks().iter().filter(|b| is_image(b)).cloned().collect();
         if images.is_empty() {
             return 0;
         }
@@ -265,11 +251,7 @@ pub(super) fn without_instructions(messages: &[ChatMessage]) -> &[ChatMessage] {
 fn compacted(original: &[ChatMessage], summary: ChatMessage) -> Vec<ChatMessage> {
     let system = original.first().filter(|m| m.is("system")).cloned();
     let question = last_question(original).cloned();
-    system
-        .into_iter()
-        .chain([summary])
-        .chain(question)
-        .collect()
+    system.into_iter().chain([summary]).chain(question).collect()
 }
 
 /// Returns the last user message.
@@ -281,10 +263,7 @@ pub(super) fn last_question(messages: &[ChatMessage]) -> Option<&ChatMessage> {
 fn large_call_ids(llm: &Llm, messages: &mut [ChatMessage]) -> Vec<Arc<str>> {
     let least = llm.limits.tool_cap.div_euclid(2);
     let large = messages.iter_mut().filter_map(|message| {
-        let id = message
-            .call_id
-            .clone()
-            .filter(|id| message.is("tool") && !id.is_empty())?;
+        let id = message.call_id.clone().filter(|id| message.is("tool") && !id.is_empty())?;
         (llm.count_message(message) >= least).then_some(id)
     });
     large.collect()

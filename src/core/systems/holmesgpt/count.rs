@@ -51,10 +51,7 @@ impl Llm {
     pub fn new(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
         Self {
             model: model.into(),
-            counter: TokenCounter {
-                tokenizer,
-                skips_images: image::is_anthropic(model),
-            },
+            counter: TokenCounter { tokenizer, skips_images: image::is_anthropic(model) },
             limits,
             keeps_all_counts: true,
         }
@@ -70,10 +67,7 @@ impl Llm {
 
     /// Makes a model with the count of the legacy version, which has no rule for Anthropic.
     pub fn legacy(model: &str, tokenizer: Tokenizer, limits: Limits) -> Self {
-        Self {
-            counter: TokenCounter::new(tokenizer),
-            ..Self::new(model, tokenizer, limits)
-        }
+        Self { counter: TokenCounter::new(tokenizer), ..Self::new(model, tokenizer, limits) }
     }
 
     /// Counts a conversation with tool definitions (may be empty).
@@ -118,10 +112,7 @@ impl Llm {
         if !self.counter.skips_images {
             return 0;
         }
-        let images = message
-            .blocks()
-            .iter()
-            .filter(|block| image::is_image(block));
+        let images = message.blocks().iter().filter(|block| image::is_image(block));
         let tokens = |block: &Block| match &block.body {
             BlockBody::Image(image) => image::anthropic_tokens(image),
             _ => 0,
@@ -168,9 +159,7 @@ mod tests {
     #[test]
     fn images_count_for_anthropic_once_only() {
         let image = json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}});
-        let mut messages = [message_from_json(
-            &json!({"role": "user", "content": [image]}),
-        )];
+        let mut messages = [message_from_json(&json!({"role": "user", "content": [image]}))];
         let llm = Llm::with_chars_4("anthropic/claude");
         assert_eq!(llm.count(&mut messages, &[]).total, 793);
         assert_eq!(llm.count(&mut messages, &[]).total, 7);

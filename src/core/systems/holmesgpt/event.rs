@@ -16,19 +16,12 @@ pub struct Event {
 impl Event {
     /// Makes an event without text.
     pub fn bare(name: &'static str) -> Self {
-        Self {
-            name,
-            content: None,
-            metadata: None,
-        }
+        Self { name, content: None, metadata: None }
     }
 
     /// Makes a text shown as the model's own.
     pub fn message(content: impl Into<String>) -> Self {
-        Self {
-            content: Some(content.into()),
-            ..Self::bare("ai_message")
-        }
+        Self { content: Some(content.into()), ..Self::bare("ai_message") }
     }
 }
 
@@ -44,17 +37,11 @@ pub struct RunError {
 impl RunError {
     /// Makes a `ValueError`.
     pub(super) fn of_value(text: String) -> Self {
-        Self {
-            kind: "ValueError",
-            text,
-        }
+        Self { kind: "ValueError", text }
     }
 
     /// Makes an error without a kind of its own.
     pub(super) fn plain(text: impl Into<String>) -> Self {
-        Self {
-            kind: "Exception",
-            text: text.into(),
-        }
+        Self { kind: "Exception", text: text.into() }
     }
 }

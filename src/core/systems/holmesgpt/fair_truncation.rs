@@ -74,8 +74,7 @@ pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, 
         let share = remaining.div_euclid((n_results - idx).cast_signed() as i64);
         let allotted = needed.min(share);
         if needed > allotted {
-            fair.truncations
-                .push(cut(message, allotted.max(0) as usize, needed)?);
+            fair.truncations.push(cut(message, allotted.max(0) as usize, needed)?);
         }
         remaining -= allotted;
     }
@@ -84,14 +83,8 @@ pub fn truncate_fairly(llm: &Llm, messages: &mut [ChatMessage]) -> Result<Fair, 
 
 /// Cuts one result to `allotted` characters, including the notice.
 fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Truncation, RunError> {
-    let missing = |key: &str| RunError {
-        kind: "KeyError",
-        text: format!("'{key}'"),
-    };
-    let id = message
-        .call_id
-        .clone()
-        .ok_or_else(|| missing("tool_call_id"))?;
+    let missing = |key: &str| RunError { kind: "KeyError", text: format!("'{key}'") };
+    let id = message.call_id.clone().ok_or_else(|| missing("tool_call_id"))?;
     let name = message.name.clone().ok_or_else(|| missing("name"))?;
     let content = match &message.content {
         Content::Text(text) => text.text.to_string(),

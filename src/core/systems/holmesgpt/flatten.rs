@@ -96,10 +96,7 @@ fn with_text(content: &Content, text: &str, side: Side) -> Content {
         Side::Before => format!("{text}\n{original}"),
         Side::After => format!("{original}\n{text}"),
     };
-    Content::Text(Text {
-        text: text.into(),
-        part,
-    })
+    Content::Text(Text { text: text.into(), part })
 }
 
 /// Replaces images with one note per message (`_strip_images_for_compaction`).
@@ -118,10 +115,7 @@ fn without_images(message: &ChatMessage) -> ChatMessage {
             "[{n_images} image(s) were present but stripped from compaction]"
         )));
     }
-    ChatMessage::from(Fields {
-        content: Content::Blocks(kept),
-        ..uncounted(message).into_fields()
-    })
+    ChatMessage::from(Fields { content: Content::Blocks(kept), ..uncounted(message).into_fields() })
 }
 
 #[cfg(test)]
@@ -162,24 +156,15 @@ mod tests {
             (json!([{}]), "said\n[tool call]"),
         ] {
             let message = json!({"role": "assistant", "content": "said", "tool_calls": calls});
-            assert_eq!(
-                message_to_json(&message_from_json(&message)),
-                message,
-                "kept as it was"
-            );
-            assert_eq!(
-                flat(&message),
-                json!({"role": "assistant", "content": content})
-            );
+            assert_eq!(message_to_json(&message_from_json(&message)), message, "kept as it was");
+            assert_eq!(flat(&message), json!({"role": "assistant", "content": content}));
         }
     }
 
     #[test]
     fn images_leave_one_note_a_message() {
         let image = json!({"type": "image_url", "image_url": {"url": "data:"}});
-        let messages = [message_from_json(
-            &json!({"role": "user", "content": [image, image]}),
-        )];
+        let messages = [message_from_json(&json!({"role": "user", "content": [image, image]}))];
         let stripped = strip_images(&messages);
         assert_eq!(
             stripped[0].blocks()[0].as_text(),

@@ -18,9 +18,7 @@ pub(super) fn is_image(block: &Block) -> bool {
 /// Returns whether a model's name is treated as Anthropic's.
 pub(super) fn is_anthropic(model: &str) -> bool {
     let lower = model.to_lowercase();
-    ["anthropic", "claude", "opus", "sonnet", "haiku"]
-        .iter()
-        .any(|name| lower.contains(name))
+    ["anthropic", "claude", "opus", "sonnet", "haiku"].iter().any(|name| lower.contains(name))
 }
 
 /// Returns the tokens by Anthropic's rule: the area after resizing, divided by 750.
@@ -28,9 +26,7 @@ pub(super) fn anthropic_tokens(image: &Image) -> u64 {
     let size = match (image.pixels, address(image)) {
         (Some(pixels), _) => pixels,
         (None, "") => return WITHOUT_ADDRESS,
-        (None, address) => data(address)
-            .and_then(|bytes| dimensions(&bytes))
-            .unwrap_or(UNREADABLE),
+        (None, address) => data(address).and_then(|bytes| dimensions(&bytes)).unwrap_or(UNREADABLE),
     };
     let (mut width, mut height) = (u64::from(size.0), u64::from(size.1));
     let longer = width.max(height);
@@ -49,17 +45,11 @@ mod tests {
     use std::sync::Arc;
 
     fn image(json: Value, pixels: Option<(u32, u32)>) -> Image {
-        Image {
-            json: Arc::new(json),
-            pixels,
-        }
+        Image { json: Arc::new(json), pixels }
     }
 
     fn sized(width: u32, height: u32) -> Image {
-        image(
-            json!({"type": "image_url", "image_url": {"url": "x"}}),
-            Some((width, height)),
-        )
+        image(json!({"type": "image_url", "image_url": {"url": "x"}}), Some((width, height)))
     }
 
     #[test]
@@ -69,10 +59,7 @@ mod tests {
         let remote =
             json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}});
         assert_eq!(anthropic_tokens(&image(remote, None)), 786);
-        assert_eq!(
-            anthropic_tokens(&image(json!({"type": "image_url"}), None)),
-            1600
-        );
+        assert_eq!(anthropic_tokens(&image(json!({"type": "image_url"}), None)), 1600);
         let unknown =
             json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,AAAA"}});
         assert_eq!(anthropic_tokens(&image(unknown, None)), 120);

@@ -152,10 +152,7 @@ pub(super) fn limit(
     if let Some(text) = insufficient(llm, threshold, limited.tokens.total) {
         limited.log.push(text.clone());
         limited.events.push(Event::message(text.clone()));
-        limited.error = Some(RunError {
-            kind: "CompactionInsufficientError",
-            text,
-        });
+        limited.error = Some(RunError { kind: "CompactionInsufficientError", text });
     }
     Ok(limited)
 }
@@ -176,15 +173,9 @@ impl Limited {
         let mut metadata = Map::from_iter([
             ("initial_tokens".to_owned(), json!(initial)),
             ("compacted_tokens".to_owned(), json!(tokens)),
-            (
-                "compression_ratio_pct".to_owned(),
-                json!(ratio_pct(initial, tokens)),
-            ),
+            ("compression_ratio_pct".to_owned(), json!(ratio_pct(initial, tokens))),
             ("num_messages_before".to_owned(), json!(self.messages.len())),
-            (
-                "num_messages_after".to_owned(),
-                json!(compaction.messages.len()),
-            ),
+            ("num_messages_after".to_owned(), json!(compaction.messages.len())),
             ("max_context_size".to_owned(), json!(llm.limits.window)),
             ("threshold_pct".to_owned(), json!(threshold.pct)),
         ]);
@@ -215,10 +206,7 @@ fn details(compaction: &Compaction) -> Map<String, Value> {
     let reason = &compaction.fallback_reason;
     let mut details = Map::from_iter([
         ("fallback_used".to_owned(), json!(reason.is_some())),
-        (
-            "summarization_requests".to_owned(),
-            json!(compaction.n_requests),
-        ),
+        ("summarization_requests".to_owned(), json!(compaction.n_requests)),
     ]);
     if let Some(reason) = reason {
         details.insert("fallback_reason".to_owned(), json!(reason));

@@ -20,12 +20,7 @@ pub struct Overrides {
 
 impl Default for Overrides {
     fn default() -> Self {
-        Self {
-            max_context_size: 0,
-            max_output_token: 0,
-            tool_pct: 15.0,
-            tool_tokens: 25_000,
-        }
+        Self { max_context_size: 0, max_output_token: 0, tool_pct: 15.0, tool_tokens: 25_000 }
     }
 }
 
@@ -111,11 +106,7 @@ fn tool_cap(window: i64, overrides: &Overrides) -> i64 {
 fn floor_division(dividend: f64, divisor: f64) -> f64 {
     let quotient = (dividend - dividend % divisor) / divisor;
     let floor = quotient.floor();
-    if quotient - floor > 0.5 {
-        floor + 1.0
-    } else {
-        floor
-    }
+    if quotient - floor > 0.5 { floor + 1.0 } else { floor }
 }
 
 #[cfg(test)]
@@ -124,20 +115,14 @@ mod tests {
 
     #[test]
     fn older_releases_reserve_a_fifth_of_the_window() {
-        let overrides = Overrides {
-            max_context_size: 32_000,
-            ..Overrides::default()
-        };
+        let overrides = Overrides { max_context_size: 32_000, ..Overrides::default() };
         let limits = Limits::of("unknown", &overrides, Reserve::Smaller);
         assert_eq!(limits.max_output, 6_400);
     }
 
     #[test]
     fn a_share_above_the_window_leaves_the_absolute_cap() {
-        let overrides = Overrides {
-            tool_pct: 101.0,
-            ..Overrides::default()
-        };
+        let overrides = Overrides { tool_pct: 101.0, ..Overrides::default() };
         let limits = Limits::of("gpt-4o", &overrides, Reserve::Larger);
         assert_eq!(limits.tool_cap, 25_000);
     }

@@ -45,21 +45,14 @@ impl Llm {
 fn call_refusal(message: &ChatMessage) -> Option<String> {
     let no_function = |call: &Value| {
         let call = python_str(call);
-        Some(format!(
-            "Unsupported tool call {call} must contain a function key"
-        ))
+        Some(format!("Unsupported tool call {call} must contain a function key"))
     };
     if let Calls::Other(other) = &message.calls {
         if let Value::Array(items) = &**other {
-            return items
-                .iter()
-                .find(|item| item.get("function").is_none())
-                .and_then(no_function);
+            return items.iter().find(|item| item.get("function").is_none()).and_then(no_function);
         }
         let message = python_str(&message_to_json(message));
-        return Some(format!(
-            "Unsupported type for key tool_calls in message {message}"
-        ));
+        return Some(format!("Unsupported type for key tool_calls in message {message}"));
     }
     let lacks = |call: &&Call| call.function.is_none() && !call.rest.contains_key("function");
     message.calls().iter().find(lacks).and_then(|call| {

@@ -66,9 +66,7 @@ pub fn spill_oversized_result(
         return spilling;
     }
     let size = format!("The tool call result is too large to return: {tokens}/{cap} tokens.\n");
-    let folder = storage
-        .folder
-        .filter(|folder| !folder.is_empty() && storage.is_enabled);
+    let folder = storage.folder.filter(|folder| !folder.is_empty() && storage.is_enabled);
     match folder.and_then(|folder| Some((folder, text_file(folder, result)?))) {
         Some((folder, file)) => {
             let images = images(folder, result);
@@ -108,10 +106,8 @@ fn point(
          'pattern'`, etc.\n"
     );
     if !images.is_empty() {
-        let paths: String = images
-            .iter()
-            .map(|image| ["  - ", &*image.path, "\n"].concat())
-            .collect();
+        let paths: String =
+            images.iter().map(|image| ["  - ", &*image.path, "\n"].concat()).collect();
         let n_images = images.len();
         text = format!("{text}\nImages saved to disk ({n_images} file(s)):\n{paths}");
         text += "Use read_image_file to view any of these images.\n";
@@ -138,10 +134,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn spilled(tool: &str, data: &Value, folder: Option<&str>) -> (ToolResult, Spilling) {
-        let overrides = Overrides {
-            max_context_size: 4_000,
-            ..Overrides::default()
-        };
+        let overrides = Overrides { max_context_size: 4_000, ..Overrides::default() };
         let limits = Limits::of("gpt-4o", &overrides, Reserve::Larger);
         let llm = Llm::new("gpt-4o", Tokenizer::CHARS_4, limits);
         let mut result = ToolResult {
@@ -155,11 +148,7 @@ mod tests {
             params: Value::Null,
             url: None,
         };
-        let storage = Storage {
-            folder,
-            is_enabled: true,
-            spares_failures: false,
-        };
+        let storage = Storage { folder, is_enabled: true, spares_failures: false };
         let spilling = spill_oversized_result(&llm, &mut result, storage);
         (result, spilling)
     }
@@ -172,10 +161,7 @@ mod tests {
         let ToolData::Text(text) = result.data else {
             panic!("a pointer is text");
         };
-        assert!(
-            text.contains("Preview:\n{\n  \"k\": [\n    \"vvv"),
-            "{text}"
-        );
+        assert!(text.contains("Preview:\n{\n  \"k\": [\n    \"vvv"), "{text}");
     }
 
     #[test]

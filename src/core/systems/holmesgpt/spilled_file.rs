@@ -7,12 +7,8 @@ use crate::systems::litellm::image::decode;
 /// Maximum length of a file name, in bytes: a longer one cannot be written, and the data is dropped.
 const MAX_NAME_BYTES: usize = 255;
 /// Stored image types.
-const EXTENSIONS: [(&str, &str); 4] = [
-    ("image/png", ".png"),
-    ("image/jpeg", ".jpg"),
-    ("image/gif", ".gif"),
-    ("image/webp", ".webp"),
-];
+const EXTENSIONS: [(&str, &str); 4] =
+    [("image/png", ".png"), ("image/jpeg", ".jpg"), ("image/gif", ".gif"), ("image/webp", ".webp")];
 
 /// A file that a spill writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +52,7 @@ pub(super) fn text_file(folder: &str, result: &ToolResult) -> Option<SpilledFile
     }
     let extension = if is_json { ".json" } else { ".txt" };
     let path = path(folder, result, extension)?;
-    Some(SpilledFile {
-        path,
-        content: SpilledContent::Text(text),
-    })
+    Some(SpilledFile { path, content: SpilledContent::Text(text) })
 }
 
 /// Returns the files with the images; silently skips other types and broken ones.
@@ -78,18 +71,12 @@ pub(super) fn images(folder: &str, result: &ToolResult) -> Vec<SpilledFile> {
 }
 
 fn path(folder: &str, result: &ToolResult, ending: &str) -> Option<String> {
-    let name = format!(
-        "{}_{}{ending}",
-        safe(&result.tool_name),
-        safe(&result.call_id)
-    );
+    let name = format!("{}_{}{ending}", safe(&result.tool_name), safe(&result.call_id));
     (name.len() <= MAX_NAME_BYTES).then(|| format!("{}/{name}", folder.trim_end_matches('/')))
 }
 
 /// Keeps letters and digits of any script, `_` and `-`.
 fn safe(name: &str) -> String {
     let is_safe = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    name.chars()
-        .map(|c| if is_safe(c) { c } else { '_' })
-        .collect()
+    name.chars().map(|c| if is_safe(c) { c } else { '_' }).collect()
 }

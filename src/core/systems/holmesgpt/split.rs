@@ -13,10 +13,8 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
         return vec![message.clone()];
     }
     let (text, others) = text_and_others(&message.content);
-    let base = ChatMessage::from(Fields {
-        content: Content::Missing,
-        ..uncounted(message).into_fields()
-    });
+    let base =
+        ChatMessage::from(Fields { content: Content::Missing, ..uncounted(message).into_fields() });
     let overhead = llm.count_message(&mut base.clone());
     let fits = |part: &str| {
         let labelled = label(WIDEST_LABEL, part);
@@ -36,19 +34,13 @@ pub fn split_message(llm: &Llm, message: &mut ChatMessage, max_tokens: i64) -> V
     let part = message.content.first_part();
     let n_parts = texts.len();
     let parts = texts.iter().enumerate().map(|(idx, text)| {
-        let text = Text {
-            text: label((idx + 1, n_parts), text).into(),
-            part,
-        };
+        let text = Text { text: label((idx + 1, n_parts), text).into(), part };
         let content = if idx == 0 && !others.is_empty() {
             with_others(text, &others)
         } else {
             Content::Text(text)
         };
-        ChatMessage::from(Fields {
-            content,
-            ..base.clone().into_fields()
-        })
+        ChatMessage::from(Fields { content, ..base.clone().into_fields() })
     });
     parts.collect()
 }
@@ -94,10 +86,7 @@ fn text_of(block: &Block) -> Option<&str> {
 }
 
 fn with_others(text: Text, others: &[Block]) -> Content {
-    let mut blocks = vec![Block {
-        part: text.part,
-        ..Block::text(text.text)
-    }];
+    let mut blocks = vec![Block { part: text.part, ..Block::text(text.text) }];
     blocks.extend_from_slice(others);
     Content::Blocks(blocks)
 }
@@ -118,9 +107,6 @@ mod tests {
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[0].blocks().len(), 2);
         let last = parts[2].text().unwrap_or_default();
-        assert!(
-            last.starts_with("[part 3 of 3 of a message split"),
-            "{last}"
-        );
+        assert!(last.starts_with("[part 3 of 3 of a message split"), "{last}");
     }
 }

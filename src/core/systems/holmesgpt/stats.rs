@@ -56,12 +56,10 @@ impl RequestStats {
         self.cached_tokens = plus(self.cached_tokens, other.cached_tokens);
         self.cache_creation_tokens = plus(self.cache_creation_tokens, other.cache_creation_tokens);
         self.reasoning_tokens += other.reasoning_tokens;
-        self.max_completion_tokens_per_call = self
-            .max_completion_tokens_per_call
-            .max(other.max_completion_tokens_per_call);
-        self.max_prompt_tokens_per_call = self
-            .max_prompt_tokens_per_call
-            .max(other.max_prompt_tokens_per_call);
+        self.max_completion_tokens_per_call =
+            self.max_completion_tokens_per_call.max(other.max_completion_tokens_per_call);
+        self.max_prompt_tokens_per_call =
+            self.max_prompt_tokens_per_call.max(other.max_prompt_tokens_per_call);
         self.num_compactions += other.num_compactions;
     }
 
@@ -71,10 +69,7 @@ impl RequestStats {
         if usage.total_tokens == 0 {
             return;
         }
-        self.add(&Self {
-            num_compactions: 1,
-            ..usage.clone()
-        });
+        self.add(&Self { num_compactions: 1, ..usage.clone() });
     }
 
     /// Returns the fields as stored.
@@ -98,10 +93,7 @@ impl RequestStats {
         let number = |key: &str| value.get(key).and_then(Value::as_u64);
         let count = |key: &str| number(key).unwrap_or(0);
         Self {
-            total_cost: value
-                .get("total_cost")
-                .and_then(Value::as_f64)
-                .unwrap_or(0.0),
+            total_cost: value.get("total_cost").and_then(Value::as_f64).unwrap_or(0.0),
             total_tokens: count("total_tokens"),
             prompt_tokens: count("prompt_tokens"),
             completion_tokens: count("completion_tokens"),
@@ -122,10 +114,7 @@ mod tests {
     #[test]
     fn an_empty_sum_adds_nothing_and_a_missing_value_stays_missing() {
         let mut stats = RequestStats::of_request(100, 10);
-        stats.add(&RequestStats {
-            num_compactions: 1,
-            ..RequestStats::default()
-        });
+        stats.add(&RequestStats { num_compactions: 1, ..RequestStats::default() });
         assert_eq!(stats, RequestStats::of_request(100, 10));
         stats.add_compaction(&RequestStats {
             cached_tokens: Some(40),

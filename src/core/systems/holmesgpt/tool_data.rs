@@ -76,10 +76,7 @@ impl ToolData {
             Self::Text(text) => (text.to_string(), false),
             Self::Json(value) => {
                 let layout = if is_pretty {
-                    Layout {
-                        indent: Some(2),
-                        ..Layout::UNICODE
-                    }
+                    Layout { indent: Some(2), ..Layout::UNICODE }
                 } else {
                     Layout::COMPACT
                 };
@@ -110,10 +107,7 @@ impl ToolImage {
             payload: payload.into(),
             block: Block {
                 part: None,
-                body: BlockBody::Image(Image {
-                    json: Arc::new(json),
-                    pixels: None,
-                }),
+                body: BlockBody::Image(Image { json: Arc::new(json), pixels: None }),
             },
         }
     }
@@ -128,10 +122,6 @@ impl ToolImage {
             .strip_prefix("data:")
             .and_then(|rest| rest.split_once(";base64,"))
             .unwrap_or(("image/png", ""));
-        Some(Self {
-            mime: mime.into(),
-            payload: payload.into(),
-            block: block.clone(),
-        })
+        Some(Self { mime: mime.into(), payload: payload.into(), block: block.clone() })
     }
 }

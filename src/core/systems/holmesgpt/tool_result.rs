@@ -84,10 +84,7 @@ impl ToolResult {
             }
             (_, ToolData::Text(text)) => text.to_string(),
             (_, data) => {
-                let layout = Layout {
-                    indent: Some(2),
-                    ..Layout::ASCII
-                };
+                let layout = Layout { indent: Some(2), ..Layout::ASCII };
                 python_dumps(&data.to_json(), layout)
             }
         };
@@ -95,17 +92,11 @@ impl ToolResult {
     }
 
     fn message(&self, text: String) -> ChatMessage {
-        let with_part = |text: String| Text {
-            text: text.into(),
-            part: self.part,
-        };
+        let with_part = |text: String| Text { text: text.into(), part: self.part };
         let content = if self.images.is_empty() {
             Content::Text(with_part(text))
         } else {
-            let first = Block {
-                part: self.part,
-                ..Block::text(text + &self.embed_hint())
-            };
+            let first = Block { part: self.part, ..Block::text(text + &self.embed_hint()) };
             let images = self.images.iter().map(|image| image.block.clone());
             Content::Blocks([first].into_iter().chain(images).collect())
         };
@@ -196,17 +187,10 @@ mod tests {
             url: None,
         };
         let message = result.to_message();
-        assert!(
-            message
-                .text()
-                .is_some_and(|text| text.contains(r#"{"k": "\u00e9"}"#))
-        );
+        assert!(message.text().is_some_and(|text| text.contains(r#"{"k": "\u00e9"}"#)));
         assert_eq!(ToolResult::of_message(&message), result);
         let foreign = ChatMessage::new("tool", "Params used for the tool call: none");
         let data = ToolResult::of_message(&foreign).data;
-        assert_eq!(
-            data,
-            ToolData::Text("Params used for the tool call: none".into())
-        );
+        assert_eq!(data, ToolData::Text("Params used for the tool call: none".into()));
     }
 }

@@ -23,10 +23,8 @@ pub fn compact_if_necessary_v038(
     messages: Vec<ChatMessage>,
     replies: &mut Replies<'_>,
 ) -> Result<Limited, PendingRequest> {
-    let version = Version {
-        compact: &mut |messages| compact_once(summarizer, messages, replies),
-        details,
-    };
+    let version =
+        Version { compact: &mut |messages| compact_once(summarizer, messages, replies), details };
     limit(summarizer, threshold, messages, version)
 }
 
@@ -61,8 +59,7 @@ pub fn compact_once(
         let needed = total + instruction + llm.limits.max_output;
         let fits = needed <= llm.limits.window;
         let verb = if fits { "keeping" } else { "stripping" };
-        done.log
-            .push(format!("Compaction: {verb} {images} image tokens"));
+        done.log.push(format!("Compaction: {verb} {images} image tokens"));
         if !fits {
             messages = strip_images(&messages);
         }
@@ -74,11 +71,7 @@ pub fn compact_once(
     let system = original.first().filter(|m| m.is("system")).cloned();
     let question = last_question(original).cloned();
     let notice = ChatMessage::notice("system", NOTICE);
-    done.messages = system
-        .into_iter()
-        .chain(question)
-        .chain([summary, notice])
-        .collect();
+    done.messages = system.into_iter().chain(question).chain([summary, notice]).collect();
     Ok(done)
 }
 
@@ -90,11 +83,7 @@ pub(super) fn request_once(
     replies: &mut Replies<'_>,
 ) -> Result<Option<ChatMessage>, PendingRequest> {
     messages.push(summarizer.instruction_message());
-    let request = SummaryRequest {
-        messages,
-        with_tools: false,
-        max_tokens: summarizer.max_tokens,
-    };
+    let request = SummaryRequest { messages, with_tools: false, max_tokens: summarizer.max_tokens };
     let reply = summarizer.reply_to(request, &mut done.usage, replies)?;
     done.n_requests = 1;
     Ok(match reply {

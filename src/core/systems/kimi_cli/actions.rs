@@ -90,10 +90,7 @@ fn compact(
 
 /// Returns the memory of an estimate.
 fn counted(reported: u64, n_messages: usize) -> serde_json::Value {
-    let count = Count {
-        reported,
-        pending: 0,
-    };
+    let count = Count { reported, pending: 0 };
     count.to_memory(n_messages)
 }
 
@@ -126,12 +123,7 @@ fn name_empty_results(input: &RewriteInput<'_>) -> Rewritten {
     let is_empty =
         |m: &ChatMessage| m.is("tool") && m.blocks().is_empty() && m.joined_text("").is_empty();
     let empty = all.filter(|(_, message)| is_empty(message));
-    let edits = empty.map(|(at, message)| MessageEdit {
-        at,
-        now: Some(message.with_text(EMPTY_RESULT)),
-    });
-    Rewritten {
-        edits: edits.collect(),
-        ..Rewritten::default()
-    }
+    let edits =
+        empty.map(|(at, message)| MessageEdit { at, now: Some(message.with_text(EMPTY_RESULT)) });
+    Rewritten { edits: edits.collect(), ..Rewritten::default() }
 }

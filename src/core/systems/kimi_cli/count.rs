@@ -23,10 +23,7 @@ impl Count {
     pub(super) fn now(input: &RewriteInput<'_>, n_system: usize) -> Self {
         let all = &input.messages;
         let number = |nth: usize| input.memory[COUNT][nth].as_u64();
-        let mut count = Self {
-            reported: number(0).unwrap_or(0),
-            pending: number(1).unwrap_or(0),
-        };
+        let mut count = Self { reported: number(0).unwrap_or(0), pending: number(1).unwrap_or(0) };
         let n_counted = number(2).map_or(n_system, |n| n as usize);
         let mut new = all.get(n_counted..).unwrap_or_default();
         let reported = input.count("reported") as u64;
@@ -36,10 +33,7 @@ impl Count {
             let (added, rest) = new.split_at(n_results.max(1));
             let is_newest = first.is("assistant") && !rest.iter().any(|m| m.is("assistant"));
             if is_newest && reported > 0 {
-                count = Self {
-                    reported,
-                    pending: 0,
-                };
+                count = Self { reported, pending: 0 };
             } else {
                 count.pending += estimate(added);
             }

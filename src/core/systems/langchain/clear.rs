@@ -40,10 +40,7 @@ impl Rewrite for Clear {
         let all = &input.messages;
         let n_system = n_system(all);
         let before = total_of(all) - total(&all[..n_system]);
-        let mut done = Rewritten {
-            compared: Some(before),
-            ..Rewritten::default()
-        };
+        let mut done = Rewritten { compared: Some(before), ..Rewritten::default() };
         if before <= input.count("trigger") as u64 {
             return Ok(done);
         }
@@ -52,10 +49,7 @@ impl Rewrite for Clear {
             at_least: input.count("clear_at_least") as u64,
             inputs: input.flag("clear_tool_inputs"),
         };
-        let rule = Rule {
-            name: "langchain: cleared",
-            by: std::ptr::from_ref(self) as usize,
-        };
+        let rule = Rule { name: "langchain: cleared", by: std::ptr::from_ref(self) as usize };
         let cleared = all.updated_state(rule, |cleared: &mut Cleared, messages| {
             cleared.extend(messages, limits, self);
         });
@@ -97,10 +91,7 @@ impl Cleared {
     /// Reads the new messages and clears the results that are now old.
     fn extend(&mut self, messages: &[ChatMessage], limits: Limits, clear: &Clear) {
         if self.limits != limits {
-            *self = Self {
-                limits,
-                ..Self::default()
-            };
+            *self = Self { limits, ..Self::default() };
         }
         for (at, message) in messages.iter().enumerate().skip(self.n) {
             if message.is("tool") {

@@ -38,9 +38,7 @@ fn without_torn_pairs(messages: &[ChatMessage], cut: usize) -> usize {
     if n_results == 0 {
         return cut;
     }
-    let ids: Vec<_> = results
-        .filter_map(|result| result.call_id.as_deref())
-        .collect();
+    let ids: Vec<_> = results.filter_map(|result| result.call_id.as_deref()).collect();
     let has_call = |message: &ChatMessage| {
         let mut calls = message.calls().iter();
         calls.any(|call| call.id.as_deref().is_some_and(|id| ids.contains(&id)))

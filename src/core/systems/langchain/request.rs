@@ -119,17 +119,12 @@ fn xml(message: &ChatMessage) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Quotes the value of an attribute.
 fn quoted(text: &str) -> String {
-    let text = escaped(text)
-        .replace('\n', "&#10;")
-        .replace('\r', "&#13;")
-        .replace('\t', "&#9;");
+    let text = escaped(text).replace('\n', "&#10;").replace('\r', "&#13;").replace('\t', "&#9;");
     match (text.contains('"'), text.contains('\'')) {
         (true, false) => format!("'{text}'"),
         (true, true) => format!("\"{}\"", text.replace('"', "&quot;")),

@@ -42,15 +42,9 @@ fn summarize(
     let messages = &all[n_system..];
     let usage = Usage::new(input);
     let total = scaled(messages, 0, usage.newest(messages));
-    let unchanged = Rewritten {
-        memory: usage.remember(Memory::default()),
-        ..Rewritten::counted(total)
-    };
-    let counts = Counts {
-        messages: messages.len(),
-        total,
-        reported: usage.of_newest(messages),
-    };
+    let unchanged =
+        Rewritten { memory: usage.remember(Memory::default()), ..Rewritten::counted(total) };
+    let counts = Counts { messages: messages.len(), total, reported: usage.of_newest(messages) };
     if !is_triggered(input, input.window, counts) {
         return Ok(unchanged);
     }
@@ -69,11 +63,7 @@ fn summarize(
     let mut left = all[..n_system].to_vec();
     left.push(ChatMessage::summary("user", format!("{PREFIX}{summary}")));
     left.extend_from_slice(&messages[first_kept..]);
-    Ok(Rewritten {
-        messages: Some(left),
-        fired: true,
-        ..unchanged
-    })
+    Ok(Rewritten { messages: Some(left), fired: true, ..unchanged })
 }
 
 /// Returns a summary of trimmed messages. The inner error ends the agent's run.

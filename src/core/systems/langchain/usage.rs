@@ -30,10 +30,7 @@ impl Usage {
         }
         let n_answers = input.messages.iter().filter(|m| m.is("assistant")).count();
         totals.retain(|(call, _)| call + n_answers >= input.call);
-        Self {
-            call: input.call,
-            totals,
-        }
+        Self { call: input.call, totals }
     }
 
     /// Adds the totals to memory.

@@ -30,10 +30,7 @@ pub(in crate::systems) struct TokenCounter {
 impl TokenCounter {
     /// Makes a counter that counts images.
     pub(in crate::systems) fn new(tokenizer: Tokenizer) -> Self {
-        Self {
-            tokenizer,
-            skips_images: false,
-        }
+        Self { tokenizer, skips_images: false }
     }
 
     /// Makes the counter of a model. `cl100k_base` replaces a vocabulary that is not included.
@@ -50,11 +47,7 @@ impl TokenCounter {
         }
         let text = self.tokenizer.count(&format_function_definitions(tools)) + PER_DEFINITIONS;
         let has_system = messages.iter().any(|m| m.is("system"));
-        text - if has_system {
-            DEFINITIONS_WITH_SYSTEM
-        } else {
-            0
-        }
+        text - if has_system { DEFINITIONS_WITH_SYSTEM } else { 0 }
     }
 
     /// Returns a message's tokens without the priming.
@@ -64,11 +57,8 @@ impl TokenCounter {
 
     /// Returns the rule of a message's count: its inputs besides the message.
     pub(in crate::systems) fn rule(&self) -> Rule {
-        let name = if self.skips_images {
-            "litellm: without images"
-        } else {
-            "litellm: with images"
-        };
+        let name =
+            if self.skips_images { "litellm: without images" } else { "litellm: with images" };
         let by = self.tokenizer.id();
         Rule { name, by }
     }
@@ -84,11 +74,7 @@ impl TokenCounter {
         PER_MESSAGE
             + count(&message.role)
             + self.content(&message.content)
-            + message
-                .calls()
-                .iter()
-                .map(|call| count(&arguments(call)))
-                .sum::<u64>()
+            + message.calls().iter().map(|call| count(&arguments(call))).sum::<u64>()
             + of(&message.call_id)
             + of(&message.name)
             + if message.name.is_some() { PER_NAME } else { 0 }
@@ -121,13 +107,12 @@ impl TokenCounter {
     fn other(&self, value: &Value) -> u64 {
         match value["type"].as_str() {
             None => self.tokenizer.count(value.as_str().unwrap_or_default()),
-            Some("text") => value
-                .get("text")
-                .map_or(0, |text| self.tokenizer.count(&python_str(text))),
-            Some("tool_use") => ["name", "input", "caller"]
-                .iter()
-                .map(|field| self.value(&value[field]))
-                .sum(),
+            Some("text") => {
+                value.get("text").map_or(0, |text| self.tokenizer.count(&python_str(text)))
+            }
+            Some("tool_use") => {
+                ["name", "input", "caller"].iter().map(|field| self.value(&value[field])).sum()
+            }
             Some("tool_result") => self.value(&value["content"]),
             Some(_) => 0,
         }

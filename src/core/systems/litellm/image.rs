@@ -36,11 +36,7 @@ fn shrunk(width: u64, height: u64) -> (u64, u64) {
         long = 2000;
         short = (2000.0 / ratio) as u64;
     }
-    if width <= height {
-        (short, long)
-    } else {
-        (long, short)
-    }
+    if width <= height { (short, long) } else { (long, short) }
 }
 
 /// Returns the reason why an image cannot be counted by OpenAI's rule.
@@ -55,9 +51,7 @@ pub(in crate::systems) fn refusal(image: &Image) -> Option<String> {
         }
         Value::String(_) => None,
         Value::Object(fields) => {
-            let detail = fields
-                .get("detail")
-                .map_or("auto", |d| d.as_str().unwrap_or(""));
+            let detail = fields.get("detail").map_or("auto", |d| d.as_str().unwrap_or(""));
             if !["low", "high", "auto"].contains(&detail) {
                 return Some(format!(
                     "Invalid detail value: {detail}. Expected 'low', 'high', or 'auto'."
@@ -93,12 +87,7 @@ pub(in crate::systems) fn decode(encoded: &str) -> Option<Vec<u8>> {
 /// Returns width and height from the header, or the size of an unknown format if it is not PNG, GIF, JPEG or WebP. `None`
 /// if the header is invalid.
 pub(in crate::systems) fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
-    let known = [
-        ImageType::Png,
-        ImageType::Gif,
-        ImageType::Jpeg,
-        ImageType::Webp,
-    ];
+    let known = [ImageType::Png, ImageType::Gif, ImageType::Jpeg, ImageType::Webp];
     if !image_type(bytes).is_ok_and(|format| known.contains(&format)) {
         return Some(UNKNOWN_FORMAT);
     }
@@ -115,10 +104,7 @@ mod tests {
 
     fn sized(width: u32, height: u32, detail: &str) -> Image {
         let json = json!({"type": "image_url", "image_url": {"url": "x", "detail": detail}});
-        Image {
-            json: Arc::new(json),
-            pixels: Some((width, height)),
-        }
+        Image { json: Arc::new(json), pixels: Some((width, height)) }
     }
 
     #[test]

@@ -26,14 +26,7 @@ fn row(line: &'static str) -> Option<(&'static str, ModelCost)> {
     let mut number = || fields.next().and_then(|text| text.parse().ok());
     let (max_input, max_output) = (number(), number());
     let provider = fields.next().unwrap_or_default();
-    Some((
-        name,
-        ModelCost {
-            max_input,
-            max_output,
-            provider,
-        },
-    ))
+    Some((name, ModelCost { max_input, max_output, provider }))
 }
 
 /// Returns the row of exactly this name.

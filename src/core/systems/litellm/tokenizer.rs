@@ -44,11 +44,7 @@ const NAMES: [&str; 5] = ["o1", "o3", "o4-mini", "gpt-4.1", "gpt-4o"];
 
 impl Tokenizer {
     /// A quarter of the characters, rounded up; replaces a vocabulary.
-    pub const CHARS_4: Self = Self {
-        name: "chars/4",
-        count: chars_4,
-        chunk: 0,
-    };
+    pub const CHARS_4: Self = Self { name: "chars/4", count: chars_4, chunk: 0 };
 
     /// Returns one of our own counters by its name.
     pub fn named(name: &str) -> Option<Self> {
@@ -62,10 +58,7 @@ impl Tokenizer {
     /// Counts pieces of 1,024 characters, as litellm does since 1.93.
     #[must_use]
     pub(in crate::systems) fn in_chunks(self) -> Self {
-        Self {
-            chunk: 1024,
-            ..self
-        }
+        Self { chunk: 1024, ..self }
     }
 
     /// Returns the tokenizer of a model.
@@ -89,11 +82,7 @@ impl Tokenizer {
         }
         // A name that litellm does not list for OpenAI counts like gpt-3.5-turbo; fine-tuned ones are not listed.
         let is_listed = provider == "openai" && !model.starts_with("ft:");
-        let name = if is_listed {
-            vocabulary(model)
-        } else {
-            "cl100k_base"
-        };
+        let name = if is_listed { vocabulary(model) } else { "cl100k_base" };
         Self::named(name).ok_or(NotShipped("a vocabulary of OpenAI"))
     }
 
@@ -123,9 +112,7 @@ fn vocabulary(model: &str) -> &'static str {
     if model.contains("gpt-4o") || NAMES.contains(&model) {
         return "o200k_base";
     }
-    let known = PREFIXES
-        .iter()
-        .find(|(prefix, _)| model.starts_with(prefix));
+    let known = PREFIXES.iter().find(|(prefix, _)| model.starts_with(prefix));
     known.map_or("cl100k_base", |(_, vocabulary)| vocabulary)
 }
 

@@ -17,9 +17,8 @@ pub(super) fn format_function_definitions(tools: &[Value]) -> String {
 fn function(tool: &Map<String, Value>, lines: &mut Vec<String>) {
     let function = tool.get("function").and_then(Value::as_object);
     let described = function.unwrap_or(tool);
-    let schema = tool
-        .get("input_schema")
-        .filter(|schema| has_properties(schema) && function.is_none());
+    let schema =
+        tool.get("input_schema").filter(|schema| has_properties(schema) && function.is_none());
     let parameters = schema.or_else(|| described.get("parameters"));
     let Some(name) = filled(described.get("name")) else {
         return;
@@ -39,9 +38,7 @@ fn function(tool: &Map<String, Value>, lines: &mut Vec<String>) {
 }
 
 fn has_properties(schema: &Value) -> bool {
-    schema["properties"]
-        .as_object()
-        .is_some_and(|p| !p.is_empty())
+    schema["properties"].as_object().is_some_and(|p| !p.is_empty())
 }
 
 fn object(schema: &Value, indent: usize) -> String {
@@ -68,10 +65,7 @@ fn object(schema: &Value, indent: usize) -> String {
 fn kind(property: &Value, indent: usize) -> String {
     let choices = || {
         let items = property["enum"].as_array()?;
-        let items: Vec<_> = items
-            .iter()
-            .map(|i| format!("\"{}\"", python_str(i)))
-            .collect();
+        let items: Vec<_> = items.iter().map(|i| format!("\"{}\"", python_str(i))).collect();
         Some(items.join(" | "))
     };
     match property["type"].as_str() {

@@ -80,11 +80,7 @@ fn compact(
     let mut messages = all[..n_system].to_vec();
     let text = envelope(&user_messages(all), &summary);
     messages.push(ChatMessage::summary("user", text));
-    Ok(Rewritten {
-        messages: Some(messages),
-        memory: memory.into(),
-        ..done
-    })
+    Ok(Rewritten { messages: Some(messages), memory: memory.into(), ..done })
 }
 
 /// `ContextWarningMiddleware`.

@@ -74,9 +74,8 @@ fn preserved(text: &str) -> Vec<String> {
     let mut rest = block.map_or("", |(block, _)| block);
     let (open, close) = (format!("{MESSAGE_OPEN}\n"), format!("\n{MESSAGE_CLOSE}"));
     let mut messages = Vec::new();
-    while let Some((message, after)) = rest
-        .split_once(&*open)
-        .and_then(|(_, rest)| rest.split_once(&*close))
+    while let Some((message, after)) =
+        rest.split_once(&*open).and_then(|(_, rest)| rest.split_once(&*close))
     {
         messages.push(message.to_owned());
         rest = after;

@@ -42,9 +42,7 @@ pub(super) fn summarize(
     }
     if is_strict {
         let reason = reply.map_or("tool_call", |_| "empty_summary");
-        return Ok(Err(format!(
-            "Compaction did not produce a summary (reason={reason})."
-        )));
+        return Ok(Err(format!("Compaction did not produce a summary (reason={reason}).")));
     }
     Ok(ask(&mut working, transcript, replies)?.map(|reply| {
         let summary = reply.as_deref().and_then(extract);
@@ -100,14 +98,8 @@ fn behind(working: &[ChatMessage]) -> SummaryRequest {
 /// Returns the request to the dedicated summarizer.
 fn transcript(working: &[ChatMessage]) -> SummaryRequest {
     let blocks: Vec<String> = working.iter().filter_map(block).collect();
-    let text = format!(
-        "{PROMPT}\n\n## Conversation Transcript\n{}",
-        blocks.join("\n\n")
-    );
-    SummaryRequest::new(vec![
-        ChatMessage::new("system", SYSTEM),
-        ChatMessage::new("user", text),
-    ])
+    let text = format!("{PROMPT}\n\n## Conversation Transcript\n{}", blocks.join("\n\n"));
+    SummaryRequest::new(vec![ChatMessage::new("system", SYSTEM), ChatMessage::new("user", text)])
 }
 
 /// Writes a message for the transcript; none for instructions and without content.

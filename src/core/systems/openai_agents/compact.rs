@@ -77,9 +77,7 @@ impl Rewrite for Compact {
             return Ok(done);
         };
         let suffix = &stored[from..];
-        let is_whole = paired(&items(suffix), suffix)
-            .into_iter()
-            .all(|stays| stays);
+        let is_whole = paired(&items(suffix), suffix).into_iter().all(|stays| stays);
         if !is_whole || (from > 0 && !decide(suffix)) {
             return Ok(done);
         }
@@ -92,19 +90,11 @@ impl Rewrite for Compact {
         let mut messages = all[..first + from].to_vec();
         messages.extend(suffix.iter().filter(|m| m.is("user")).cloned());
         messages.push(ChatMessage::summary("assistant", text));
-        let turn = Turn {
-            previous: messages.len(),
-            start: messages.len(),
-        };
+        let turn = Turn { previous: messages.len(), start: messages.len() };
         messages.extend_from_slice(&all[end..]);
         let mut memory = turn.to_memory();
         memory[IS_DEFERRED] = json!(false);
-        Ok(Rewritten {
-            messages: Some(messages),
-            fired: true,
-            memory: memory.into(),
-            ..done
-        })
+        Ok(Rewritten { messages: Some(messages), fired: true, memory: memory.into(), ..done })
     }
 }
 

@@ -78,10 +78,8 @@ impl Item {
 pub(super) fn paired(items: &[Item], messages: &[ChatMessage]) -> Vec<bool> {
     let results: HashSet<&str> = items.iter().filter_map(|i| i.result(messages)).collect();
     let is_answered = |item: &Item| item.call(messages).is_some_and(|id| results.contains(id));
-    let mut stays: Vec<bool> = items
-        .iter()
-        .map(|item| !item.is_call() || is_answered(item))
-        .collect();
+    let mut stays: Vec<bool> =
+        items.iter().map(|item| !item.is_call() || is_answered(item)).collect();
     let called = items.iter().zip(&stays).filter(|(_, stays)| **stays);
     let called: HashSet<&str> = called.filter_map(|(i, _)| i.call(messages)).collect();
     let mut is_next_dropped = false;

@@ -25,11 +25,7 @@ fn load_newest(input: &RewriteInput<'_>) -> Rewritten {
     for edit in &mut edits {
         edit.at += n_system;
     }
-    Rewritten {
-        edits: edits.into(),
-        repeats: !turn.begins(all),
-        ..Rewritten::default()
-    }
+    Rewritten { edits: edits.into(), repeats: !turn.begins(all), ..Rewritten::default() }
 }
 
 /// Returns what is missing of a history when only its newest items are loaded, up to a limit: older items, and the other

@@ -39,10 +39,7 @@ impl Turn {
 
     fn known(input: &RewriteInput<'_>) -> Option<Self> {
         let start = |nth: usize| input.memory[STARTS][nth].as_u64().map(|at| at as usize);
-        let turn = Self {
-            previous: start(0)?,
-            start: start(1)?,
-        };
+        let turn = Self { previous: start(0)?, start: start(1)? };
         // Manual edits may have moved messages.
         let is_user = |at: usize| input.messages.get(at).is_some_and(|m| m.is("user"));
         (turn.previous <= turn.start && is_user(turn.start)).then_some(turn)
@@ -55,10 +52,7 @@ impl Turn {
         };
         let mut starts = (n_system..messages.len()).rev().filter(is_start);
         let start = starts.next().unwrap_or(n_system);
-        Self {
-            previous: starts.next().unwrap_or(n_system),
-            start,
-        }
+        Self { previous: starts.next().unwrap_or(n_system), start }
     }
 
     /// Returns whether a turn has no answer yet.
@@ -88,10 +82,7 @@ fn begin_turn(input: &RewriteInput<'_>) -> Rewritten {
     let begins = all[new..].iter().any(|m| m.is("user"));
     let known = Turn::known(input);
     let mut turn = match known {
-        Some(known) if begins => Turn {
-            previous: known.start.min(new),
-            start: new,
-        },
+        Some(known) if begins => Turn { previous: known.start.min(new), start: new },
         Some(known) => known,
         None => Turn::found(all),
     };
@@ -108,11 +99,7 @@ fn begin_turn(input: &RewriteInput<'_>) -> Rewritten {
     if is_lost {
         memory[LOST_AT] = json!(input.call);
     }
-    Rewritten {
-        edits: lost.into(),
-        memory: memory.into(),
-        ..Rewritten::default()
-    }
+    Rewritten { edits: lost.into(), memory: memory.into(), ..Rewritten::default() }
 }
 
 /// Returns what is lost of answers after which a user message follows before each call has a result. Answered calls with

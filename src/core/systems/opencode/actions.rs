@@ -63,12 +63,8 @@ fn compact(
     let answered = all.iter().rposition(|m| !m.is("user") && !m.is("system"));
     let answered = answered.map_or(start, |last| (last + 1).max(start));
     let is_rejected = input.at == Hook::OverflowError;
-    let newest_user = all[start..]
-        .iter()
-        .rposition(|m| m.is("user") && m.written.is_none());
-    let replayed = newest_user
-        .map(|idx| start + idx)
-        .filter(|idx| is_rejected && *idx > start);
+    let newest_user = all[start..].iter().rposition(|m| m.is("user") && m.written.is_none());
+    let replayed = newest_user.map(|idx| start + idx).filter(|idx| is_rejected && *idx > start);
     let end = match replayed {
         Some(user) => user,
         None if is_rejected => all.len(),
@@ -88,11 +84,7 @@ fn compact(
     let summary = match replies.reply_to(request)?.into_text() {
         Ok(summary) => summary,
         Err(why) => {
-            return Ok(Rewritten {
-                fired: true,
-                log: vec![why],
-                ..Rewritten::default()
-            });
+            return Ok(Rewritten { fired: true, log: vec![why], ..Rewritten::default() });
         }
     };
     let mut messages = all[..n_system].to_vec();
@@ -105,21 +97,14 @@ fn compact(
         messages.push(ChatMessage::notice("user", CONTINUE));
         messages.extend_from_slice(&all[end..]);
     }
-    Ok(Rewritten {
-        messages: Some(messages),
-        fired: true,
-        ..Rewritten::default()
-    })
+    Ok(Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() })
 }
 
 /// `SessionCompaction.prune`.
 fn prune(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (protect, minimum) = (input.count("protect"), input.count("minimum"));
-    let ended = all
-        .iter()
-        .rposition(|m| !m.is("user"))
-        .map_or(0, |last| last + 1);
+    let ended = all.iter().rposition(|m| !m.is("user")).map_or(0, |last| last + 1);
     let (mut n_users, mut sum, mut pruned) = (0, 0, 0);
     let mut edits = Vec::new();
     for (at, message) in all[..ended].iter().enumerate().rev() {
@@ -147,11 +132,7 @@ fn prune(input: &RewriteInput<'_>) -> Rewritten {
     }
     edits.reverse();
     if pruned > minimum {
-        Rewritten {
-            fired: true,
-            edits: edits.into(),
-            ..Rewritten::default()
-        }
+        Rewritten { fired: true, edits: edits.into(), ..Rewritten::default() }
     } else {
         Rewritten::default()
     }
@@ -187,8 +168,5 @@ fn truncate_results(input: &RewriteInput<'_>) -> Rewritten {
             files.push(NewFile::text(name, text));
         }
     }
-    Rewritten {
-        files,
-        ..Rewritten::edited(edits)
-    }
+    Rewritten { files, ..Rewritten::edited(edits) }
 }

@@ -29,10 +29,7 @@ pub(super) fn request(
         "Here is the conversation so far:\n\n<conversation>\n{conversation}\n</conversation>\n\n{instruction}\n\n{TEMPLATE}"
     );
     SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            ChatMessage::new("user", text),
-        ],
+        messages: vec![ChatMessage::new("system", SYSTEM), ChatMessage::new("user", text)],
         with_tools: false,
         max_tokens: Some(max_tokens),
     }

@@ -18,9 +18,7 @@ pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
             continue;
         }
         let end = units[turn.end - 1].end;
-        let starts = units[turn.start + 1..turn.end]
-            .iter()
-            .map(|unit| unit.start);
+        let starts = units[turn.start + 1..turn.end].iter().map(|unit| unit.start);
         let fits = |start: &usize| left > 0 && estimate(&messages[*start..end]) <= left;
         kept = starts.into_iter().find(fits).or(kept);
         break;
@@ -31,13 +29,7 @@ pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
 /// `turns`: returns the turns as ranges of units. A turn begins with a user message.
 fn turns(messages: &[ChatMessage], units: &[Range<usize>]) -> Vec<Range<usize>> {
     let is_user = |unit: &Range<usize>| messages[unit.start].is("user");
-    let starts: Vec<usize> = (0..units.len())
-        .filter(|idx| is_user(&units[*idx]))
-        .collect();
+    let starts: Vec<usize> = (0..units.len()).filter(|idx| is_user(&units[*idx])).collect();
     let ends = starts.iter().skip(1).copied().chain([units.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| *start..end)
-        .collect()
+    starts.iter().zip(ends).map(|(start, end)| *start..end).collect()
 }

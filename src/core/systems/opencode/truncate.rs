@@ -43,17 +43,8 @@ mod tests {
             let cut = truncate(text, lines, bytes, "p").expect("it is too long");
             cut.split("\n\nThe tool").next().map(str::to_owned)
         };
-        assert_eq!(
-            start("a\nb\nc", 2, 99).as_deref(),
-            Some("a\nb\n\n...1 lines truncated...")
-        );
-        assert_eq!(
-            start("a\nbb\nc", 9, 4).as_deref(),
-            Some("a\nbb\n\n...2 bytes truncated...")
-        );
-        assert_eq!(
-            start("aaaa", 9, 3).as_deref(),
-            Some("\n\n...4 bytes truncated...")
-        );
+        assert_eq!(start("a\nb\nc", 2, 99).as_deref(), Some("a\nb\n\n...1 lines truncated..."));
+        assert_eq!(start("a\nbb\nc", 9, 4).as_deref(), Some("a\nbb\n\n...2 bytes truncated..."));
+        assert_eq!(start("aaaa", 9, 3).as_deref(), Some("\n\n...4 bytes truncated..."));
     }
 }

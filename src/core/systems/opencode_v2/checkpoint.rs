@@ -48,10 +48,7 @@ impl<'a> History<'a> {
     pub(super) fn question(&self) -> String {
         let recent = self.prior.map_or("", |(_, recent)| recent);
         let context = [recent, &self.head];
-        let context: Vec<&str> = context
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect();
+        let context: Vec<&str> = context.into_iter().filter(|text| !text.is_empty()).collect();
         let context = context.join("\n\n");
         let conversation = format!(
             "Here is the conversation so far:\n\n<conversation>\n{context}\n</conversation>"

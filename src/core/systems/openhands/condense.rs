@@ -145,11 +145,7 @@ fn forgotten(view: &View<'_>, reasons: Reasons, input: &RewriteInput<'_>) -> Opt
 /// Returns the number of newest events to keep so that those removed have more tokens than `reduction`.
 fn suffix(view: &View<'_>, keep_first: usize, reduction: u64) -> usize {
     let n = view.len().saturating_sub(keep_first);
-    let base = if keep_first > 0 {
-        view.tokens(keep_first)
-    } else {
-        0
-    };
+    let base = if keep_first > 0 { view.tokens(keep_first) } else { 0 };
     let exceeds = |prefix: usize| view.tokens(keep_first + prefix) - base > reduction;
     if n == 0 || reduction == 0 {
         return n;

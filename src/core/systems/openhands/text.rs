@@ -63,11 +63,7 @@ fn shortened(text: &str, length: usize) -> String {
         return head(CLIPPED, length).to_owned();
     };
     let n_head = rest.div_ceil(2);
-    format!(
-        "{}{CLIPPED}{}",
-        head(text, n_head),
-        tail(text, rest - n_head)
-    )
+    format!("{}{CLIPPED}{}", head(text, n_head), tail(text, rest - n_head))
 }
 
 /// `str(event)`.
@@ -82,19 +78,12 @@ pub(super) fn event_text(view: &View<'_>, at: usize) -> String {
         ),
         Kind::Summary => shown("CondensationSummaryEvent (environment)", message),
         Kind::Message => {
-            let source = if message.is("assistant") {
-                "agent"
-            } else {
-                "user"
-            };
+            let source = if message.is("assistant") { "agent" } else { "user" };
             shown(&format!("MessageEvent ({source})"), message)
         }
         Kind::Action => {
-            let thought = if event.nth == 0 {
-                preview(&joined(message, " "))
-            } else {
-                String::new()
-            };
+            let thought =
+                if event.nth == 0 { preview(&joined(message, " ")) } else { String::new() };
             let tool = message.calls()[event.nth].tool();
             let class = action_class(tool);
             format!("ActionEvent (agent)\n  Thought: {thought}\n  Action: {class}")

@@ -74,11 +74,7 @@ impl<'a> View<'a> {
                 _ if message.calls().is_empty() => Kind::Message,
                 _ => Kind::Action,
             };
-            (0..message.calls().len().max(1)).map(move |nth| Event {
-                kind,
-                message: at,
-                nth,
-            })
+            (0..message.calls().len().max(1)).map(move |nth| Event { kind, message: at, nth })
         });
         self.events = events.collect();
     }

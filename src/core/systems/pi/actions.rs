@@ -87,11 +87,7 @@ fn compact(
             ..Rewritten::default()
         });
     }
-    Ok(Rewritten {
-        fired: true,
-        log,
-        ..Rewritten::default()
-    })
+    Ok(Rewritten { fired: true, log, ..Rewritten::default() })
 }
 
 /// Returns the summary in the message that a compaction wrote.
@@ -115,18 +111,12 @@ fn summary(
     };
     let first = match prefix {
         Some(_) if history.is_empty() => Ok("No prior history.".to_owned()),
-        _ => ask(
-            request::history(history, previous, reserve),
-            "Summarization failed",
-        )?,
+        _ => ask(request::history(history, previous, reserve), "Summarization failed")?,
     };
     let Some(prefix) = prefix else {
         return Ok(first);
     };
-    let second = ask(
-        request::turn_prefix(prefix, reserve),
-        "Turn prefix summarization failed",
-    )?;
+    let second = ask(request::turn_prefix(prefix, reserve), "Turn prefix summarization failed")?;
     Ok(first.and_then(|first| {
         let second = second?;
         let turn = "**Turn Context (split turn):**";

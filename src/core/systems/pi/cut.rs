@@ -15,11 +15,7 @@ fn estimate(message: &ChatMessage) -> usize {
     let thinking = message.reasoning.as_ref().map_or(0, |r| length(&r.text));
     let blocks = message.blocks().iter();
     let n_images = blocks.filter(|block| block.as_text().is_none()).count();
-    let images = if message.is("tool") {
-        n_images * IMAGE_CHARS
-    } else {
-        0
-    };
+    let images = if message.is("tool") { n_images * IMAGE_CHARS } else { 0 };
     (length(&message.joined_text("")) + thinking + calls + images).div_ceil(4)
 }
 
@@ -46,13 +42,6 @@ pub(super) fn find_cut(messages: &[ChatMessage], keep: usize) -> Option<CutPoint
         }
     }
     let is_user = |idx: &usize| messages[*idx].is("user");
-    let turn_start = if is_user(&first_kept) {
-        None
-    } else {
-        (0..first_kept).rev().find(is_user)
-    };
-    Some(CutPoint {
-        first_kept,
-        turn_start,
-    })
+    let turn_start = if is_user(&first_kept) { None } else { (0..first_kept).rev().find(is_user) };
+    Some(CutPoint { first_kept, turn_start })
 }

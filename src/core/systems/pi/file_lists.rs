@@ -22,10 +22,7 @@ impl FileLists {
             let files = memory[KEY][list].as_array().into_iter().flatten();
             files.filter_map(Value::as_str).map(str::to_owned).collect()
         };
-        Self {
-            read: set("read"),
-            modified: set("modified"),
-        }
+        Self { read: set("read"), modified: set("modified") }
     }
 
     /// Returns the lists for an action's memory.

@@ -33,10 +33,7 @@ fn ask(messages: &[ChatMessage], instruction: &str, max_tokens: f64) -> SummaryR
     let conversation = conversation(messages);
     let text = format!("<conversation>\n{conversation}\n</conversation>\n\n{instruction}");
     SummaryRequest {
-        messages: vec![
-            ChatMessage::new("system", SYSTEM),
-            ChatMessage::new("user", text),
-        ],
+        messages: vec![ChatMessage::new("system", SYSTEM), ChatMessage::new("user", text)],
         with_tools: false,
         max_tokens: Some(max_tokens.floor() as u64),
     }
@@ -54,20 +51,14 @@ fn conversation(messages: &[ChatMessage]) -> String {
                 add(&mut parts, "[Assistant thinking]", &thinking);
                 add(&mut parts, "[Assistant]", &message.joined_text("\n"));
                 let calls = message.calls().iter().map(|call| {
-                    format!(
-                        "{}({})",
-                        call.tool(),
-                        named_arguments(&call.arguments_as_value())
-                    )
+                    format!("{}({})", call.tool(), named_arguments(&call.arguments_as_value()))
                 });
                 let calls: Vec<String> = calls.collect();
                 add(&mut parts, "[Assistant tool calls]", &calls.join("; "));
             }
-            "tool" => add(
-                &mut parts,
-                "[Tool result]",
-                &shortened(message.joined_text("").into_owned()),
-            ),
+            "tool" => {
+                add(&mut parts, "[Tool result]", &shortened(message.joined_text("").into_owned()))
+            }
             _ => {}
         }
     }

@@ -12,9 +12,7 @@ pub fn turn_starts(history: &[ChatMessage]) -> Vec<usize> {
 /// Returns whether a cut before this message keeps every turn whole. Both ends and all positions beyond them are safe.
 pub fn is_safe_boundary(history: &[ChatMessage], at: isize) -> bool {
     let inside = usize::try_from(at).ok().filter(|at| *at > 0);
-    inside
-        .and_then(|at| history.get(at))
-        .is_none_or(|m| m.is("user"))
+    inside.and_then(|at| history.get(at)).is_none_or(|m| m.is("user"))
 }
 
 /// Returns the safe position nearest to a target: the last turn that starts there or earlier, else the first that
@@ -30,10 +28,7 @@ pub fn find_safe_boundary(history: &[ChatMessage], target: isize) -> usize {
     if starts.is_empty() {
         return target;
     }
-    let back = starts
-        .iter()
-        .rev()
-        .find(|start| (1..=target).contains(*start));
+    let back = starts.iter().rev().find(|start| (1..=target).contains(*start));
     let forward = || starts.iter().find(|start| **start > target);
     back.or_else(forward).copied().unwrap_or(0)
 }
@@ -46,9 +41,7 @@ pub fn before_group(history: &[ChatMessage], cut: usize) -> usize {
     }
     let start = history[..cut].iter().rposition(|m| !m.is("tool"));
     // Results without their call are not a group and may be separated.
-    start
-        .filter(|start| calls_tools(&history[*start]))
-        .unwrap_or(cut)
+    start.filter(|start| calls_tools(&history[*start])).unwrap_or(cut)
 }
 
 #[cfg(test)]
@@ -64,10 +57,7 @@ mod tests {
             't' => json!({"role": "tool", "tool_call_id": "a"}),
             _ => json!({"role": "assistant", "content": "x"}),
         };
-        roles
-            .chars()
-            .map(|role| message_from_json(&message(role)))
-            .collect()
+        roles.chars().map(|role| message_from_json(&message(role))).collect()
     }
 
     #[test]

@@ -57,11 +57,7 @@ impl Budget {
     /// Returns the context usage that PicoClaw displays, in percent of the window minus the output reserve.
     pub fn shown_percent(&self) -> i64 {
         let effective = self.context_window.saturating_sub(self.max_tokens);
-        let effective = if effective < 0 {
-            self.context_window
-        } else {
-            effective
-        };
+        let effective = if effective < 0 { self.context_window } else { effective };
         let used = self.message_tokens.saturating_add(self.tool_tokens);
         let percent = used.saturating_mul(100).checked_div(effective);
         percent.map_or(100, |percent| percent.min(100))
@@ -84,10 +80,7 @@ impl Trimmed {
 /// Returns the tokens of the window that remain for the history, as the issue proposes: without the system prompt, the
 /// tools and the output reserve.
 pub fn history_budget(system: Option<&ChatMessage>, tool_tokens: u64, settings: &Settings) -> i64 {
-    let fixed = system
-        .map_or(0, known_tokens)
-        .saturating_add(tool_tokens)
-        .cast_signed();
+    let fixed = system.map_or(0, known_tokens).saturating_add(tool_tokens).cast_signed();
     let left = settings.context_window.saturating_sub(fixed);
     left.saturating_sub(settings.max_tokens)
 }
@@ -107,9 +100,7 @@ pub fn trim_to_fit(
     let weights = Weights::new(prompt, history, active);
     let ends = history.len();
     let cuts = std::iter::once(0).chain(cuts(history));
-    let fit = cuts
-        .into_iter()
-        .find(|cut| !budget(fixed + weights.from(*cut)).is_over());
+    let fit = cuts.into_iter().find(|cut| !budget(fixed + weights.from(*cut)).is_over());
     Trimmed {
         budget: budget(fixed + weights.from(0)),
         dropped: fit.unwrap_or(ends),
@@ -167,11 +158,7 @@ impl Weights {
             total += *tokens;
             *tokens = total;
         }
-        Self {
-            from,
-            ends: history.len(),
-            active: sent_tokens(active, prompt).into_iter().sum(),
-        }
+        Self { from, ends: history.len(), active: sent_tokens(active, prompt).into_iter().sum() }
     }
 
     fn from(&self, cut: usize) -> u64 {
@@ -189,10 +176,7 @@ mod tests {
 
     fn history(roles: &str) -> Vec<ChatMessage> {
         let role = |c| if c == 'u' { "user" } else { "assistant" };
-        roles
-            .chars()
-            .map(|c| ChatMessage::new(role(c), "text"))
-            .collect()
+        roles.chars().map(|c| ChatMessage::new(role(c), "text")).collect()
     }
 
     #[test]
@@ -206,24 +190,14 @@ mod tests {
 
     #[test]
     fn the_current_turn_is_never_trimmed() {
-        let settings = Settings {
-            max_tokens: 0,
-            ..Settings::new(Edition::After, 20, 1)
-        };
-        let prompt = Prompt {
-            instructions: vec![],
-            current: None,
-            edition: Edition::After,
-        };
+        let settings = Settings { max_tokens: 0, ..Settings::new(Edition::After, 20, 1) };
+        let prompt = Prompt { instructions: vec![], current: None, edition: Edition::After };
         let stored = Stored::new(history("uaua"), "");
         let active = history("ua");
         let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &settings);
         let request = trimmed.request(&prompt, &stored, &active);
         assert_eq!((trimmed.dropped, request.len(), trimmed.fits), (4, 2, true));
-        let tight = Settings {
-            context_window: 5,
-            ..settings
-        };
+        let tight = Settings { context_window: 5, ..settings };
         let trimmed = trim_to_fit(&prompt, &stored, &active, 0, &tight);
         assert_eq!((trimmed.dropped, trimmed.fits), (4, false));
     }
@@ -232,9 +206,6 @@ mod tests {
     fn the_history_budget_excludes_prompt_tools_and_answer() {
         let settings = Settings::new(Edition::Proposed, 1000, 300);
         let system = ChatMessage::new("system", "x".repeat(488));
-        assert_eq!(
-            history_budget(Some(&system), 50, &settings),
-            1000 - 200 - 50 - 300
-        );
+        assert_eq!(history_budget(Some(&system), 50, &settings), 1000 - 200 - 50 - 300);
     }
 }

@@ -37,20 +37,13 @@ pub fn content_chars(message: &ChatMessage) -> u64 {
 
 /// Returns the tokens of messages as counted before.
 pub fn tokens_before(messages: &[ChatMessage]) -> u64 {
-    tokens_of_chars(
-        messages
-            .iter()
-            .map(|m| m.weigh(BEFORE, content_chars))
-            .sum(),
-    )
+    tokens_of_chars(messages.iter().map(|m| m.weigh(BEFORE, content_chars)).sum())
 }
 
 /// Returns the tokens of one message as built.
 pub fn message_tokens(message: &ChatMessage) -> u64 {
     // The parts of a system prompt are another form of its text: the larger counts.
-    let parts: u64 = system_parts(message)
-        .map(|part| runes(part) + PART_OVERHEAD)
-        .sum();
+    let parts: u64 = system_parts(message).map(|part| runes(part) + PART_OVERHEAD).sum();
     let reasoning = message.reasoning.as_ref().map_or(0, |r| runes(&r.text));
     let calls: u64 = message.calls().iter().map(call_bytes).sum();
     let chars = content_chars(message).max(parts)
@@ -140,26 +133,11 @@ mod tests {
             (json!({"role": "user", "content": ""}), 4),
             (json!({"role": "user", "content": "中文中文中"}), 6),
             (json!({"role": "user", "content": "👩‍👩‍👧‍👦"}), 7),
-            (
-                json!({"role": "assistant", "content": "x", "reasoning_content": "think 思考"}),
-                8,
-            ),
-            (
-                json!({"role": "user", "content": "look", "media": ["a.png", "b.png"]}),
-                518,
-            ),
-            (
-                json!({"role": "assistant", "content": "", "tool_calls": [call]}),
-                19,
-            ),
-            (
-                json!({"role": "tool", "content": "res", "tool_call_id": "call_abc"}),
-                9,
-            ),
-            (
-                json!({"role": "system", "content": "abc", "system_parts": [{"text": "abc"}]}),
-                14,
-            ),
+            (json!({"role": "assistant", "content": "x", "reasoning_content": "think 思考"}), 8),
+            (json!({"role": "user", "content": "look", "media": ["a.png", "b.png"]}), 518),
+            (json!({"role": "assistant", "content": "", "tool_calls": [call]}), 19),
+            (json!({"role": "tool", "content": "res", "tool_call_id": "call_abc"}), 9),
+            (json!({"role": "system", "content": "abc", "system_parts": [{"text": "abc"}]}), 14),
         ] {
             assert_eq!(tokens(message.clone()), counted, "{message}");
         }
@@ -172,9 +150,6 @@ mod tests {
         let anthropic = json!({"name": "a", "description": "é<", "input_schema": parameters});
         assert_eq!(tool_tokens(&[openai]), (1 + 3 + 17 + 20) * 2 / 5);
         assert_eq!(tool_tokens(&[anthropic]), (1 + 3 + 17 + 20) * 2 / 5);
-        assert_eq!(
-            tool_tokens(&[json!({"name": "a", "input_schema": null})]),
-            21 * 2 / 5
-        );
+        assert_eq!(tool_tokens(&[json!({"name": "a", "input_schema": null})]), 21 * 2 / 5);
     }
 }

@@ -50,11 +50,7 @@ impl Event {
     /// Returns the event as listeners receive it.
     pub fn to_json(self) -> Value {
         match self {
-            Self::Compressed {
-                reason,
-                dropped,
-                remaining,
-            } => json!({
+            Self::Compressed { reason, dropped, remaining } => json!({
                 "Kind": "agent.context.compress",
                 "Payload": {
                     "Reason": reason.name(),
@@ -62,12 +58,7 @@ impl Event {
                     "RemainingMessages": remaining,
                 },
             }),
-            Self::Summarized {
-                messages,
-                kept,
-                summary_len,
-                omitted,
-            } => json!({
+            Self::Summarized { messages, kept, summary_len, omitted } => json!({
                 "Kind": "agent.session.summarize",
                 "Payload": {
                     "SummarizedMessages": messages,

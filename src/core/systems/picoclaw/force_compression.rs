@@ -26,11 +26,7 @@ pub struct Compressed {
 impl Compressed {
     /// Returns the event that reports it.
     pub fn event(&self, reason: Reason) -> Event {
-        Event::Compressed {
-            reason,
-            dropped: self.dropped,
-            remaining: self.stored.history.len(),
-        }
+        Event::Compressed { reason, dropped: self.dropped, remaining: self.stored.history.len() }
     }
 }
 
@@ -60,10 +56,7 @@ fn drop_half_of_messages(stored: &Stored, edition: Edition) -> Option<Compressed
     );
     let mut kept = vec![with_more_text(&history[0], &note)];
     kept.extend_from_slice(&history[cut..]);
-    Some(Compressed {
-        stored: Stored::new(kept, stored.summary.clone()),
-        dropped,
-    })
+    Some(Compressed { stored: Stored::new(kept, stored.summary.clone()), dropped })
 }
 
 /// Drops the older half of the turns; of a single turn, everything except the last user message. Adds the note to the
@@ -92,10 +85,7 @@ fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
         "" => note,
         existing => format!("{existing}\n\n{note}"),
     };
-    Some(Compressed {
-        stored: Stored::new(kept, summary),
-        dropped,
-    })
+    Some(Compressed { stored: Stored::new(kept, summary), dropped })
 }
 
 #[cfg(test)]

@@ -42,10 +42,7 @@ fn media_list(message: &ChatMessage) -> &[Value] {
 pub fn system_parts(message: &ChatMessage) -> impl Iterator<Item = &str> {
     let parts = message.rest.get("system_parts").and_then(Value::as_array);
     let text = |part| Value::get(part, "text").and_then(Value::as_str);
-    parts
-        .into_iter()
-        .flatten()
-        .map(move |p| text(p).unwrap_or(""))
+    parts.into_iter().flatten().map(move |p| text(p).unwrap_or(""))
 }
 
 /// Returns whether it is an assistant message with tool calls.
@@ -72,35 +69,23 @@ pub fn type_of(call: &Call) -> &str {
 pub fn with_more_text(message: &ChatMessage, more: &str) -> ChatMessage {
     let longer = |text: &str| format!("{text}{more}").into();
     let content = match message.content.clone() {
-        Content::Text(text) => Content::Text(Text {
-            text: longer(&text.text),
-            part: text.part,
-        }),
+        Content::Text(text) => Content::Text(Text { text: longer(&text.text), part: text.part }),
         Content::Blocks(mut blocks) => {
             match blocks.iter_mut().rev().find(|b| b.as_text().is_some()) {
-                Some(Block {
-                    body: BlockBody::Text(text),
-                    ..
-                }) => *text = longer(text),
+                Some(Block { body: BlockBody::Text(text), .. }) => *text = longer(text),
                 _ => blocks.push(Block::text(more)),
             }
             Content::Blocks(blocks)
         }
         Content::Missing | Content::Null | Content::Other(_) => Content::text(more),
     };
-    ChatMessage::from(Fields {
-        content,
-        ..message.clone().into_fields()
-    })
+    ChatMessage::from(Fields { content, ..message.clone().into_fields() })
 }
 
 /// Returns whether two messages are equal in the store, regardless of how a call was parsed.
 pub fn are_equivalent(a: &ChatMessage, b: &ChatMessage) -> bool {
-    let reasoning = |m: &ChatMessage| {
-        m.reasoning
-            .as_ref()
-            .map_or(String::new(), |r| r.text.to_string())
-    };
+    let reasoning =
+        |m: &ChatMessage| m.reasoning.as_ref().map_or(String::new(), |r| r.text.to_string());
     let arguments = |call: &Call| match call.function.as_ref().map(|f| f.arguments.clone()) {
         None | Some(Arguments::Missing) => Value::Null,
         Some(Arguments::Text(text)) => Value::String(text.to_string()),

@@ -26,9 +26,7 @@ pub fn compact_if_over(
     settings: &Settings,
 ) -> (Budget, Option<Compressed>) {
     let budget = Budget::of(prompt, stored, tool_tokens, settings);
-    let compressed = budget
-        .is_over()
-        .then(|| force_compression(stored, prompt.edition));
+    let compressed = budget.is_over().then(|| force_compression(stored, prompt.edition));
     (budget, compressed.flatten())
 }
 
@@ -73,9 +71,7 @@ pub fn rebuild_after_refusal(
     settings: &Settings,
 ) -> Retry {
     let compressed = force_compression(stored, prompt.edition);
-    let mut stable = compressed
-        .as_ref()
-        .map_or_else(|| stored.clone(), |done| done.stored.clone());
+    let mut stable = compressed.as_ref().map_or_else(|| stored.clone(), |done| done.stored.clone());
     let protected = active_messages(&stable.history, turn);
     let active = stable.history.split_off(stable.history.len() - protected);
     Retry {
@@ -90,29 +86,17 @@ mod tests {
     use super::*;
 
     fn user_messages(texts: &[&str]) -> Vec<ChatMessage> {
-        texts
-            .iter()
-            .map(|text| ChatMessage::new("user", *text))
-            .collect()
+        texts.iter().map(|text| ChatMessage::new("user", *text)).collect()
     }
 
     #[test]
     fn the_longest_common_end_is_the_current_turn() {
         assert_eq!(
-            active_messages(
-                &user_messages(&["a", "b", "c"]),
-                &user_messages(&["b", "c"])
-            ),
+            active_messages(&user_messages(&["a", "b", "c"]), &user_messages(&["b", "c"])),
             2
         );
-        assert_eq!(
-            active_messages(&user_messages(&["c"]), &user_messages(&["b", "c"])),
-            1
-        );
-        assert_eq!(
-            active_messages(&user_messages(&["a", "b"]), &user_messages(&["b", "c"])),
-            0
-        );
+        assert_eq!(active_messages(&user_messages(&["c"]), &user_messages(&["b", "c"])), 1);
+        assert_eq!(active_messages(&user_messages(&["a", "b"]), &user_messages(&["b", "c"])), 0);
         assert_eq!(active_messages(&user_messages(&["a"]), &[]), 0);
     }
 }

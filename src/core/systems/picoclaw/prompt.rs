@@ -50,10 +50,8 @@ impl Prompt {
             return None;
         }
         let mut message = ChatMessage::new("system", parts.join(SEPARATOR));
-        let blocks: Value = parts
-            .iter()
-            .map(|text| json!({"type": "text", "text": text}))
-            .collect();
+        let blocks: Value =
+            parts.iter().map(|text| json!({"type": "text", "text": text})).collect();
         message.rest.insert("system_parts".to_owned(), blocks);
         Some(message)
     }
@@ -88,11 +86,7 @@ mod tests {
         let sent = |edition| {
             let current = Some(message.clone());
             let instructions = vec!["Be brief.".to_owned()];
-            let prompt = Prompt {
-                instructions,
-                current,
-                edition,
-            };
+            let prompt = Prompt { instructions, current, edition };
             prompt.request(&Stored::default()).len()
         };
         assert_eq!(sent(Edition::Before), 1);

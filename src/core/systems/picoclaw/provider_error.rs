@@ -22,14 +22,8 @@ const OVERFLOW_AS_BUILT: &str = "context_window";
 const TIMEOUT: [&str; 3] = ["deadline exceeded", "timeout", "timed out"];
 
 /// Further phrases of temporary errors, searched first as built.
-const TEMPORARY: [&str; 6] = [
-    "rate limit",
-    "429",
-    "connection reset",
-    "connection refused",
-    "no such host",
-    "eof",
-];
+const TEMPORARY: [&str; 6] =
+    ["rate limit", "429", "connection reset", "connection refused", "no such host", "eof"];
 
 /// The handling of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +58,7 @@ mod tests {
     #[test]
     fn a_bad_parameter_counts_as_an_overflow_and_a_deadline_does_not() {
         let of = |error| classify(error, Edition::After);
-        assert_eq!(
-            of("Invalid value for 'max_tokens': must be positive"),
-            ErrorKind::Overflow
-        );
+        assert_eq!(of("Invalid value for 'max_tokens': must be positive"), ErrorKind::Overflow);
         assert_eq!(of("context deadline exceeded"), ErrorKind::Temporary);
         assert_eq!(of("401 invalid api key"), ErrorKind::Final);
         let rate = "429: token limit per minute";

@@ -17,10 +17,7 @@ pub fn sent(history: &[ChatMessage], edition: Edition) -> Vec<usize> {
 pub fn sanitize(history: &mut Vec<ChatMessage>, edition: Edition) {
     let mut sent = sent(history, edition).into_iter().peekable();
     let mut idx = 0..;
-    history.retain(|_| {
-        idx.next()
-            .is_some_and(|idx| sent.next_if_eq(&idx).is_some())
-    });
+    history.retain(|_| idx.next().is_some_and(|idx| sent.next_if_eq(&idx).is_some()));
 }
 
 /// Leaves out messages at positions that a provider does not expect: system messages; results that follow no call;
@@ -61,10 +58,7 @@ fn complete_groups(history: &[ChatMessage], kept: &[usize], edition: Edition) ->
             }
             continue;
         }
-        let n_results = behind
-            .iter()
-            .take_while(|k| history[**k].is("tool"))
-            .count();
+        let n_results = behind.iter().take_while(|k| history[**k].is("tool")).count();
         let (results, behind) = behind.split_at(n_results);
         rest = behind;
         if let Some(results) = answers(history, idx, results, edition) {
@@ -102,10 +96,7 @@ fn answers(
     }
     // An id leaves the set with its first result.
     let mut open: HashSet<&str> = ids.into_iter().collect();
-    let first = results
-        .iter()
-        .copied()
-        .filter(|idx| open.remove(id_at(*idx)));
+    let first = results.iter().copied().filter(|idx| open.remove(id_at(*idx)));
     Some(first.collect())
 }
 

@@ -28,10 +28,7 @@ pub struct Conversation {
 impl Stored {
     /// Makes a session with these messages and this summary.
     pub fn new(history: Vec<ChatMessage>, summary: impl Into<String>) -> Self {
-        Self {
-            history,
-            summary: summary.into(),
-        }
+        Self { history, summary: summary.into() }
     }
 
     /// Keeps only the newest messages.
@@ -55,18 +52,12 @@ impl Conversation {
             }
             None => true,
         });
-        Self {
-            instructions,
-            stored: Stored { history, summary },
-        }
+        Self { instructions, stored: Stored { history, summary } }
     }
 
     /// Returns the messages in the order of a replay.
     pub fn into_messages(self) -> Vec<ChatMessage> {
-        let Self {
-            instructions,
-            stored,
-        } = self;
+        let Self { instructions, stored } = self;
         let has_summary = !stored.summary.is_empty();
         let summary =
             has_summary.then(|| ChatMessage::summary("system", summary_part(&stored.summary)));
@@ -96,10 +87,7 @@ mod tests {
 
     #[test]
     fn a_summary_is_removed_and_inserted_at_the_same_position() {
-        let given = [
-            ChatMessage::new("system", "Be brief."),
-            ChatMessage::new("user", "hi"),
-        ];
+        let given = [ChatMessage::new("system", "Be brief."), ChatMessage::new("user", "hi")];
         let mut conversation = Conversation::of(given.to_vec());
         assert_eq!(conversation.stored.summary, "");
         "earlier".clone_into(&mut conversation.stored.summary);

@@ -120,19 +120,14 @@ pub fn summarize_session(
 /// Collects all texts before the cut, except messages larger than half the window. Measures them by half their bytes,
 /// which counts CJK text nearly four times as high as the estimate does.
 fn plan<'a>(history: &'a [ChatMessage], edition: Edition, settings: &Settings) -> Option<Plan<'a>> {
-    let target = history
-        .len()
-        .checked_sub(settings.kept_messages)
-        .filter(|n| *n > 0)?;
+    let target = history.len().checked_sub(settings.kept_messages).filter(|n| *n > 0)?;
     let cut = match edition {
         Edition::Before => target,
         Edition::Proposed => before_group(history, target),
         Edition::After => find_safe_boundary(history, target.cast_signed()),
     };
     let largest = settings.context_window / 2;
-    let spoken = history[..cut]
-        .iter()
-        .filter(|m| m.is("user") || m.is("assistant"));
+    let spoken = history[..cut].iter().filter(|m| m.is("user") || m.is("assistant"));
     let (omitted, messages): (Vec<_>, Vec<_>) =
         spoken.partition(|m| (text_of(m).len() / 2).cast_signed() as i64 > largest);
     (!messages.is_empty()).then_some(Plan {
@@ -158,9 +153,7 @@ mod tests {
 
     fn texts(n: usize) -> Vec<ChatMessage> {
         let role = |idx| if idx % 2 == 0 { "user" } else { "assistant" };
-        (0..n)
-            .map(|idx| ChatMessage::new(role(idx), format!("m{idx}")))
-            .collect()
+        (0..n).map(|idx| ChatMessage::new(role(idx), format!("m{idx}"))).collect()
     }
 
     fn prompts(stored: &Stored) -> Vec<String> {

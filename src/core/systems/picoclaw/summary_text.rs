@@ -102,14 +102,8 @@ mod tests {
     #[test]
     fn the_fallback_keeps_a_tenth_of_long_messages_and_two_hundred_of_short_ones() {
         assert_eq!(start_of(&"é".repeat(200)), "é".repeat(200));
-        assert_eq!(
-            start_of(&"é".repeat(201)),
-            format!("{}...", "é".repeat(200))
-        );
-        assert_eq!(
-            start_of(&"é".repeat(3001)),
-            format!("{}...", "é".repeat(300))
-        );
+        assert_eq!(start_of(&"é".repeat(201)), format!("{}...", "é".repeat(200)));
+        assert_eq!(start_of(&"é".repeat(3001)), format!("{}...", "é".repeat(300)));
     }
 
     #[test]

@@ -14,10 +14,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     help: "Clears all results but the newest.",
     shape: Shape::OpenAi,
     numbers: &const {
-        joined::<6>(&[
-            &size::NUMBERS,
-            &["keep_pairs", "clear_tool_inputs", "min_clear_tokens"],
-        ])
+        joined::<6>(&[&size::NUMBERS, &["keep_pairs", "clear_tool_inputs", "min_clear_tokens"]])
     },
     make: |settings| numbers_only(settings, clear),
 };
@@ -35,10 +32,8 @@ fn clear(input: &RewriteInput<'_>) -> Rewritten {
         Some(last) => history.messages.len() - last - 1,
         None => history.len(),
     };
-    let mut done = Rewritten {
-        memory: size::remembered(input, Memory::default()),
-        ..Rewritten::default()
-    };
+    let mut done =
+        Rewritten { memory: size::remembered(input, Memory::default()), ..Rewritten::default() };
     if !size::has_too_many(input, n_since) {
         done.compared = size::compared(input);
         let is_above = |count: u64| count as f64 > input.number("max_tokens");
@@ -47,11 +42,7 @@ fn clear(input: &RewriteInput<'_>) -> Rewritten {
         }
     }
     let all = &input.messages;
-    let edits = cleared(
-        all,
-        input.count("keep_pairs"),
-        input.flag("clear_tool_inputs"),
-    );
+    let edits = cleared(all, input.count("keep_pairs"), input.flag("clear_tool_inputs"));
     let before = size::characters(all);
     let change = |edit: &MessageEdit| {
         let now = edit.now.as_ref().map(std::slice::from_ref);
@@ -77,11 +68,8 @@ fn cleared(all: &[ChatMessage], keep: usize, inputs: bool) -> Vec<MessageEdit> {
     let old = &pairs[..pairs.len().saturating_sub(keep)];
     let old: HashSet<&str> = old.iter().copied().collect();
     let edit = |(at, message): (usize, &ChatMessage)| {
-        let is_old = message.is("tool")
-            && message
-                .call_id
-                .as_deref()
-                .is_some_and(|id| old.contains(id));
+        let is_old =
+            message.is("tool") && message.call_id.as_deref().is_some_and(|id| old.contains(id));
         let now = if is_old && message.text() != Some(PLACEHOLDER) {
             message.with_text(PLACEHOLDER)
         } else if inputs {

@@ -101,11 +101,8 @@ pub(super) fn orphans(messages: &[ChatMessage]) -> Vec<usize> {
 fn repair(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let is_new = |m: &&ChatMessage| !m.is("assistant");
-    let n_new = if input.at == Hook::TurnStart {
-        all.iter().rev().take_while(is_new).count()
-    } else {
-        0
-    };
+    let n_new =
+        if input.at == Hook::TurnStart { all.iter().rev().take_while(is_new).count() } else { 0 };
     let removed = orphans(&all[..all.len() - n_new]).into_iter();
     Rewritten {
         edits: removed.map(|at| MessageEdit { at, now: None }).collect(),

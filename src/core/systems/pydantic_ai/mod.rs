@@ -18,10 +18,5 @@ mod slide;
 use crate::engine::NamedAction;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[
-    clear::ACTION,
-    history::REPAIR,
-    process::KEEP,
-    process::SUMMARIZE,
-    slide::ACTION,
-];
+pub static ACTIONS: &[NamedAction] =
+    &[clear::ACTION, history::REPAIR, process::KEEP, process::SUMMARIZE, slide::ACTION];

@@ -57,9 +57,7 @@ fn summarize(
     let last = oldest.last().and_then(|message| message.first());
     let start = match last.filter(|last| last.is("assistant")) {
         // The summarizer's agent continues from an answer: it runs its calls, or sends nothing more.
-        Some(answer) => Start::Empty {
-            is_repaired: !answer.calls().is_empty(),
-        },
+        Some(answer) => Start::Empty { is_repaired: !answer.calls().is_empty() },
         None => Start::Plain,
     };
     let summary = match summary(request(oldest), replies)? {
@@ -90,13 +88,11 @@ fn summary(
         again.push(ChatMessage::new("user", RETURN_TEXT));
         let second = replies.reply_to(SummaryRequest::new(again))?.into_text();
         let is_empty = second.as_ref().is_ok_and(|text| text.is_empty());
-        return Ok(second.and_then(|text| {
-            if is_empty {
-                Err(NO_TEXT.to_owned())
-            } else {
-                Ok(text)
-            }
-        }));
+        return Ok(second.and_then(
+            |text| {
+                if is_empty { Err(NO_TEXT.to_owned()) } else { Ok(text) }
+            },
+        ));
     }
     Ok(first)
 }

@@ -49,9 +49,7 @@ pub(super) fn characters(messages: &[ChatMessage]) -> u64 {
         let calls = message.calls().iter().filter_map(|c| c.function.as_ref());
         count(&message.joined_text(""))
             + reasoning.map_or(0, |reasoning| count(&reasoning.text))
-            + calls
-                .map(|call| count(&call.name) + arguments(&call.arguments))
-                .sum::<u64>()
+            + calls.map(|call| count(&call.name) + arguments(&call.arguments)).sum::<u64>()
     };
     let weigh = |message: &ChatMessage| message.weigh(CHARACTERS, of_message);
     messages.iter().map(weigh).sum()

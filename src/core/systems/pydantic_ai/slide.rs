@@ -22,10 +22,8 @@ const SEARCHED: usize = 5;
 fn slide(input: &RewriteInput<'_>) -> Rewritten {
     let history = History::new(input);
     let has_too_many = size::has_too_many(input, history.len());
-    let mut done = Rewritten {
-        memory: size::remembered(input, Memory::default()),
-        ..Rewritten::default()
-    };
+    let mut done =
+        Rewritten { memory: size::remembered(input, Memory::default()), ..Rewritten::default() };
     if !has_too_many {
         done.compared = size::compared(input);
         let is_above = |count: u64| count as f64 > input.number("max_tokens");
@@ -34,9 +32,7 @@ fn slide(input: &RewriteInput<'_>) -> Rewritten {
         }
     }
     let messages = &history.messages;
-    let first_kept = messages
-        .len()
-        .saturating_sub(input.count("keep_messages").max(1));
+    let first_kept = messages.len().saturating_sub(input.count("keep_messages").max(1));
     let first_kept = (0..=first_kept).rev().find(|cut| is_safe(messages, *cut));
     let first_kept = first_kept.unwrap_or(0);
     let has_user = |message: &&&[ChatMessage]| message.iter().any(|m| m.is("user"));

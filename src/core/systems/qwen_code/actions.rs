@@ -50,20 +50,14 @@ fn compress_if_due(
     let all = &input.messages;
     let is_rejected = input.at == Hook::OverflowError;
     let start = n_system(all);
-    let end = if is_rejected {
-        all.len()
-    } else {
-        first_pending(all).max(start)
-    };
+    let end = if is_rejected { all.len() } else { first_pending(all).max(start) };
     let (counts, tokens) = count(input, start, end);
     let limits = thresholds(input.window, input.number("share"));
     let failures = input.memory[FAILURES].as_u64().unwrap_or(0);
     let hard_failures = input.memory[HARD_FAILURES].as_u64().unwrap_or(0);
     let is_hard = !is_rejected && tokens as f64 >= limits.hard;
-    let unchanged = Rewritten {
-        memory: json!({COUNTS: counts}).into(),
-        ..Rewritten::counted(tokens)
-    };
+    let unchanged =
+        Rewritten { memory: json!({COUNTS: counts}).into(), ..Rewritten::counted(tokens) };
     let is_due = if is_hard {
         hard_failures < MAX_FAILURES
     } else {

@@ -79,12 +79,7 @@ impl Conversation<'_> {
         let text = format!("{PROMPT}\n\n{NO_TOOLS} {DIRECTIVE}");
         let tokens = self.tokens + estimate_text(&text) + SUMMARY_RESERVE;
         (self.shares_cache && tokens <= self.window).then(|| SummaryRequest {
-            messages: [
-                self.system,
-                &self.asked(),
-                &[ChatMessage::new("user", text)],
-            ]
-            .concat(),
+            messages: [self.system, &self.asked(), &[ChatMessage::new("user", text)]].concat(),
             with_tools: true,
             max_tokens: Some(SUMMARY_RESERVE),
         })
@@ -137,9 +132,7 @@ fn without_analysis(text: &str) -> String {
     let mut rest = text;
     while let Some((before, analysis)) = rest.split_once(start) {
         kept.push_str(before);
-        rest = analysis
-            .split_once(end)
-            .map_or("", |(_, after)| after.trim_start());
+        rest = analysis.split_once(end).map_or("", |(_, after)| after.trim_start());
     }
     kept.push_str(rest);
     kept.trim().to_owned()
@@ -152,20 +145,15 @@ mod tests {
     #[test]
     fn every_analysis_is_removed() {
         let of = |text: &str| without_analysis(text);
-        assert_eq!(
-            of(" <analysis>a</analysis>\n b <analysis>c</analysis>d "),
-            "b d"
-        );
+        assert_eq!(of(" <analysis>a</analysis>\n b <analysis>c</analysis>d "), "b d");
         assert_eq!(of("a <analysis>b"), "a");
         assert_eq!(of("<analysis>a</analysis>"), "");
     }
 
     #[test]
     fn an_own_request_leaves_space_for_its_answer() {
-        let history = [
-            ChatMessage::new("user", "x".repeat(40_000)),
-            ChatMessage::new("assistant", "answer"),
-        ];
+        let history =
+            [ChatMessage::new("user", "x".repeat(40_000)), ChatMessage::new("assistant", "answer")];
         let of = |window| {
             let conversation = Conversation {
                 system: &[],

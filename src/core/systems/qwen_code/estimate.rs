@@ -29,16 +29,9 @@ pub(super) fn thresholds(window: u64, share: f64) -> Thresholds {
     let without_summary = (window - SUMMARY_RESERVE as f64).max(0.0);
     let by_share = share.clamp(0.0, 1.0) * window;
     let ceiling = without_summary - BUFFER;
-    let auto = if ceiling > 0.0 {
-        by_share.min(ceiling)
-    } else {
-        by_share
-    };
+    let auto = if ceiling > 0.0 { by_share.min(ceiling) } else { by_share };
     let edge = without_summary - HARD_BUFFER;
-    Thresholds {
-        auto,
-        hard: window.min(edge.max(auto + HARD_BUFFER)),
-    }
+    Thresholds { auto, hard: window.min(edge.max(auto + HARD_BUFFER)) }
 }
 
 /// `estimateContentTokens`: returns the estimated tokens of messages.
@@ -54,9 +47,7 @@ pub(super) fn estimate_text(text: &str) -> u64 {
 fn units(message: &ChatMessage) -> u64 {
     message.weigh(UNITS, |message| {
         let images = message.blocks().iter();
-        let n_images = images
-            .filter(|block| matches!(block.body, BlockBody::Image(_)))
-            .count();
+        let n_images = images.filter(|block| matches!(block.body, BlockBody::Image(_))).count();
         let calls = message.calls().iter().map(|call| {
             let arguments = call.arguments_as_value();
             let call = json!({"id": call.id.as_deref(), "name": call.tool(), "args": arguments});

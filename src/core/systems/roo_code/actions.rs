@@ -24,9 +24,7 @@ const CONDENSE: NamedAction = NamedAction {
     make: |settings| {
         check_keys(settings, &["environment"])?;
         let environment = text(settings, "environment")?;
-        Ok(Arc::new(Condense {
-            environment: environment.map(str::to_owned),
-        }))
+        Ok(Arc::new(Condense { environment: environment.map(str::to_owned) }))
     },
 };
 
@@ -77,11 +75,8 @@ impl Rewrite for Condense {
         let is_summary = |m: &ChatMessage| m.written == Some(WrittenKind::Summary);
         let has_summary = all.get(n_system).is_some_and(is_summary);
         if groups(all, n_system).len() < 2 {
-            let why = if has_summary {
-                "condensed_recently"
-            } else {
-                "condense_not_enough_messages"
-            };
+            let why =
+                if has_summary { "condensed_recently" } else { "condense_not_enough_messages" };
             return Ok(failed(unchanged, &measure, &input, why));
         }
         let commands = commands(&input, all.get(n_system));
@@ -141,9 +136,7 @@ fn commands(input: &RewriteInput<'_>, first: Option<&ChatMessage>) -> String {
     if let Value::String(known) = &input.memory[COMMANDS] {
         return known.clone();
     }
-    let text = first
-        .map(|first| first.joined_text("\n"))
-        .unwrap_or_default();
+    let text = first.map(|first| first.joined_text("\n")).unwrap_or_default();
     let (mut blocks, mut rest) = (Vec::new(), &*text);
     while let Some(start) = rest.find("<command") {
         let Some(end) = rest[start..].find("</command>") else {

@@ -40,18 +40,12 @@ impl Measure {
             0 => input.memory[CONTEXT].as_u64().unwrap_or(0),
             reported => reported,
         };
-        (context > 0).then(|| Self {
-            context,
-            total: context + newest(&input.messages),
-        })
+        (context > 0).then(|| Self { context, total: context + newest(&input.messages) })
     }
 
     /// Returns the sizes as terms of an event.
     pub(super) fn terms(self) -> Vec<(String, f64)> {
-        terms(&[
-            ("last_total", self.context as f64),
-            ("used", self.total as f64),
-        ])
+        terms(&[("last_total", self.context as f64), ("used", self.total as f64)])
     }
 
     /// Returns the size for an action's memory.
@@ -63,31 +57,19 @@ impl Measure {
 /// Returns the size of a context that consists of instructions, a summary and tools, for an action's memory.
 pub(super) fn condensed(system: &[ChatMessage], parts: &[String], tools: &[Value]) -> Value {
     let system: Vec<_> = system.iter().map(|m| m.joined_text("\n")).collect();
-    let texts = system
-        .iter()
-        .map(|text| &**text)
-        .chain(parts.iter().map(String::as_str));
-    let tools = if tools.is_empty() {
-        String::new()
-    } else {
-        Value::from(tools).to_string()
-    };
+    let texts = system.iter().map(|text| &**text).chain(parts.iter().map(String::as_str));
+    let tools = if tools.is_empty() { String::new() } else { Value::from(tools).to_string() };
     json!({CONTEXT: with_half(tokens(texts)) + with_half(tokens([&*tools]))})
 }
 
 /// Counts the newest message: all results of the newest answer are one.
 fn newest(messages: &[ChatMessage]) -> u64 {
     let last_is_result = messages.last().is_some_and(|m| m.is("tool"));
-    let n = if last_is_result {
-        messages.iter().rev().take_while(|m| m.is("tool")).count()
-    } else {
-        1
-    };
+    let n =
+        if last_is_result { messages.iter().rev().take_while(|m| m.is("tool")).count() } else { 1 };
     let newest = &messages[messages.len().saturating_sub(n)..];
     let count = |message: &ChatMessage| {
-        message.weigh(TOKENS, |message| {
-            tokens(blocks(message).iter().map(String::as_str))
-        })
+        message.weigh(TOKENS, |message| tokens(blocks(message).iter().map(String::as_str)))
     };
     with_half(newest.iter().map(count).sum())
 }
@@ -106,12 +88,9 @@ fn blocks(message: &ChatMessage) -> Vec<String> {
         blocks = vec![format!("Tool Result ({id})\n{}", message.joined_text("\n"))];
     }
     let calls = message.calls().iter();
-    blocks.extend(calls.map(|call| {
-        format!(
-            "Tool: {}\nArguments: {}",
-            call.tool(),
-            call.arguments_as_value()
-        )
-    }));
+    blocks
+        .extend(calls.map(|call| {
+            format!("Tool: {}\nArguments: {}", call.tool(), call.arguments_as_value())
+        }));
     blocks
 }

@@ -59,15 +59,10 @@ fn answer(message: &ChatMessage) -> String {
         let lines: String = lines.collect();
         format!("[Tool Use: {}]{lines}", call.tool())
     });
-    let parts = Some(text)
-        .filter(|text| !text.is_empty())
-        .into_iter()
-        .chain(calls);
+    let parts = Some(text).filter(|text| !text.is_empty()).into_iter().chain(calls);
     parts.collect::<Vec<_>>().join("\n")
 }
 
 fn value_text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

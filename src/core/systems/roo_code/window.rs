@@ -61,10 +61,7 @@ pub(super) fn with_all(messages: &[ChatMessage], memory: &Memory) -> Vec<ChatMes
 }
 
 fn is_marker(message: &ChatMessage) -> bool {
-    message.written.is_some()
-        && message
-            .text()
-            .is_some_and(|text| text.starts_with(MARKER_START))
+    message.written.is_some() && message.text().is_some_and(|text| text.starts_with(MARKER_START))
 }
 
 /// Returns the ranges of messages that the program stores as one: consecutive results, and additions.

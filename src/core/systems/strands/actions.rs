@@ -41,11 +41,7 @@ const SLIDE: NamedAction = NamedAction {
         "window_size",
         "shortens",
     ],
-    make: |settings| {
-        Ok(Arc::new(Slide {
-            because: because(settings)?,
-        }))
-    },
+    make: |settings| Ok(Arc::new(Slide { because: because(settings)? })),
 };
 
 /// `because` is `rejected` or `projected`, as of `strands.slide`.
@@ -54,20 +50,8 @@ const SUMMARIZE: NamedAction = NamedAction {
     kind: ActionKind::Summarize,
     help: "Replaces the oldest share of the messages with a summary.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "tools_tokens",
-        "threshold",
-        "limit",
-        "pin_first",
-        "ratio",
-        "preserved",
-    ],
-    make: |settings| {
-        Ok(Arc::new(Summarize {
-            because: because(settings)?,
-        }))
-    },
+    numbers: &["reported", "tools_tokens", "threshold", "limit", "pin_first", "ratio", "preserved"],
+    make: |settings| Ok(Arc::new(Summarize { because: because(settings)? })),
 };
 
 const SHAPE: NamedAction = NamedAction {
@@ -195,9 +179,7 @@ impl Rewrite for Slide {
             Reduced::Nothing => Ok(self.because.failed(UNABLE, input.call, done)),
             Reduced::Shortened(at, messages) => {
                 let edits = (position(at)..).zip(messages);
-                done.edits = edits
-                    .map(|(at, now)| MessageEdit { at, now: Some(now) })
-                    .collect();
+                done.edits = edits.map(|(at, now)| MessageEdit { at, now: Some(now) }).collect();
                 done.fired = true;
                 Ok(done)
             }
@@ -264,11 +246,7 @@ fn answer_calls(input: &RewriteInput<'_>) -> Rewritten {
     let calls = all[at].calls().iter();
     messages.extend(calls.map(|call| ChatMessage::notice_result(call, INTERRUPTED)));
     messages.extend_from_slice(&all[at + 1..]);
-    Rewritten {
-        messages: Some(messages),
-        fired: true,
-        ..Rewritten::default()
-    }
+    Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() }
 }
 
 /// `_normalize_messages`: the answers of a request.
@@ -279,17 +257,7 @@ fn fill_blank_answers(input: &RewriteInput<'_>) -> Rewritten {
     if input.messages.weigh(IS_BLANK, |m| u64::from(is_blank(m))) == 0 {
         return Rewritten::default();
     }
-    let blank = input
-        .messages
-        .iter()
-        .enumerate()
-        .filter(|(_, m)| is_blank(m));
-    let edits = blank.map(|(at, message)| MessageEdit {
-        at,
-        now: Some(message.with_text(BLANK)),
-    });
-    Rewritten {
-        edits: edits.collect(),
-        ..Rewritten::default()
-    }
+    let blank = input.messages.iter().enumerate().filter(|(_, m)| is_blank(m));
+    let edits = blank.map(|(at, message)| MessageEdit { at, now: Some(message.with_text(BLANK)) });
+    Rewritten { edits: edits.collect(), ..Rewritten::default() }
 }

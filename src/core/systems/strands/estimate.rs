@@ -13,9 +13,7 @@ const ESTIMATE: Rule = Rule::new("strands: estimate");
 /// Returns the projected tokens, and the usage for an action's memory. The usage of answers that may be pinned is kept:
 /// such an answer may become the newest one. An answer without usage counts as one of 0 tokens.
 pub(super) fn projected(input: &RewriteInput<'_>, stored: &[StoredMessage<'_>]) -> (u64, Memory) {
-    let newest = stored
-        .iter()
-        .rposition(|message| message[0].is("assistant"));
+    let newest = stored.iter().rposition(|message| message[0].is("assistant"));
     let Some((newest, part)) = newest.and_then(|at| Some((at, stored[at][0].parts().next()?)))
     else {
         let system = input.messages[..n_system(&input.messages)].iter();

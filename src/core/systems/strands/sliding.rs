@@ -46,15 +46,9 @@ pub(super) fn reduce(
     let is_pair = |at: &usize| {
         has_calls(stored[*at]) && stored.get(at + 1).is_some_and(|next| has_results(next))
     };
-    let first_kept = (start..n)
-        .find(is_user)
-        .or_else(|| (start..n).find(is_pair));
+    let first_kept = (start..n).find(is_user).or_else(|| (start..n).find(is_pair));
     let removed: Vec<usize> = first_kept.map_or_else(Vec::new, |kept| unpinned(0..kept));
-    if removed.is_empty() {
-        Reduced::Nothing
-    } else {
-        Reduced::Removed(removed)
-    }
+    if removed.is_empty() { Reduced::Nothing } else { Reduced::Removed(removed) }
 }
 
 /// Returns a message with shortened results; `None` if there is nothing to shorten.
@@ -108,7 +102,5 @@ fn shortened_text(text: &str) -> Option<String> {
     }
     let (start, end) = (head(text, PRESERVED), tail(text, PRESERVED));
     let removed = n - 2 * PRESERVED;
-    Some(format!(
-        "{start}...\n\n{MARKER} {removed} chars removed] ...\n\n...{end}"
-    ))
+    Some(format!("{start}...\n\n{MARKER} {removed} chars removed] ...\n\n...{end}"))
 }

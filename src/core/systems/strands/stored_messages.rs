@@ -39,17 +39,11 @@ impl Pins {
     pub(super) fn new(memory: &Memory, stored: &[StoredMessage<'_>], pin_first: usize) -> Self {
         if let Some(known) = memory[PINS].as_array() {
             let parts = known.iter().filter_map(Value::as_u64);
-            return Self {
-                parts: parts.map(|part| part as u32).collect(),
-                are_new: false,
-            };
+            return Self { parts: parts.map(|part| part as u32).collect(), are_new: false };
         }
         let first = stored.iter().take(pin_first).copied().flatten();
         let parts: Vec<u32> = first.flat_map(ChatMessage::parts).collect();
-        Self {
-            are_new: !parts.is_empty(),
-            parts,
-        }
+        Self { are_new: !parts.is_empty(), parts }
     }
 
     /// Returns the pins for an action's memory.

@@ -45,11 +45,7 @@ pub(super) fn summarized(
 ) -> Result<Result<Vec<ChatMessage>, String>, PendingRequest> {
     let (mut kept, mut removed) = (Vec::new(), Vec::new());
     for (at, message) in stored[..n].iter().enumerate() {
-        let list = if pins.contain(stored, at) {
-            &mut kept
-        } else {
-            &mut removed
-        };
+        let list = if pins.contain(stored, at) { &mut kept } else { &mut removed };
         list.extend_from_slice(message);
     }
     if removed.is_empty() {

@@ -20,11 +20,9 @@ fn elide(input: &RewriteInput<'_>) -> Rewritten {
         return Rewritten::default();
     }
     let polling = input.count("polling").max(1);
-    let elided = input
-        .messages
-        .updated_state(ELIDED, |elided: &mut Elided, all| {
-            elided.extend(all, polling, input.count("n"));
-        });
+    let elided = input.messages.updated_state(ELIDED, |elided: &mut Elided, all| {
+        elided.extend(all, polling, input.count("n"));
+    });
     Rewritten::edited_for_request(input, "swe_agent_elided", elided.edits.clone())
 }
 
@@ -47,8 +45,7 @@ impl Elided {
     fn extend(&mut self, all: &[ChatMessage], polling: usize, n_kept: usize) {
         // User messages too: the task is the first observation, and an agent without tool calls gets all so.
         let is_observation = |at: &usize| all[*at].is("user") || all[*at].is("tool");
-        self.observations
-            .extend((self.n..all.len()).filter(is_observation));
+        self.observations.extend((self.n..all.len()).filter(is_observation));
         self.n = all.len();
         let n_reached = self.observations.len() / polling * polling;
         let n_removed = n_reached.saturating_sub(n_kept);
@@ -76,9 +73,7 @@ fn line(observation: &ChatMessage) -> String {
     let n_lines = |_: &ChatMessage| texts.map(|text| lines(text).len() as u64).sum();
     let texts = observation.weigh(LINES, n_lines);
     let images = observation.blocks().iter();
-    let n_images = images
-        .filter(|block| matches!(block.body, BlockBody::Image(_)))
-        .count();
+    let n_images = images.filter(|block| matches!(block.body, BlockBody::Image(_))).count();
     let images = match n_images {
         0 => String::new(),
         n => format!(" ({n} images omitted)"),

@@ -48,11 +48,7 @@ impl Pattern {
                 "`{pattern}` is not supported: only two texts with `.*` or `.*?` between them are"
             ));
         }
-        Ok(Self {
-            start: start.to_owned(),
-            end: end.to_owned(),
-            is_greedy: lazy.is_none(),
-        })
+        Ok(Self { start: start.to_owned(), end: end.to_owned(), is_greedy: lazy.is_none() })
     }
 
     /// Returns a text without matches.
@@ -93,11 +89,7 @@ impl Rewrite for RemoveRegex {
             let now = Some(self.changed(message)?);
             Some(MessageEdit { at, now })
         });
-        Ok(Rewritten::edited_for_request(
-            &input,
-            "swe_agent_removed",
-            changed.collect(),
-        ))
+        Ok(Rewritten::edited_for_request(&input, "swe_agent_removed", changed.collect()))
     }
 }
 

@@ -182,11 +182,8 @@ fn remove_leftovers(own: &Path) {
 /// Removes a temporary file or folder if no process uses it any more. Links are not followed.
 fn remove_leftover(path: &Path, own: &Metadata) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
-    let lock_path = if found.is_dir() {
-        temporary_folder::lock_path(path)
-    } else {
-        path.to_owned()
-    };
+    let lock_path =
+        if found.is_dir() { temporary_folder::lock_path(path) } else { path.to_owned() };
     let lock_file = fs::symlink_metadata(&lock_path)?;
     let age = SystemTime::now().duration_since(lock_file.modified()?);
     let is_old = age.is_ok_and(|age| age >= YOUNG);
@@ -199,11 +196,7 @@ fn remove_leftover(path: &Path, own: &Metadata) -> io::Result<()> {
     if cfg!(unix) && !is_same_inode(&lock.metadata()?, &fs::symlink_metadata(&lock_path)?) {
         return Ok(());
     }
-    if found.is_dir() {
-        temporary_folder::remove(path, lock)
-    } else {
-        fs::remove_file(path)
-    }
+    if found.is_dir() { temporary_folder::remove(path, lock) } else { fs::remove_file(path) }
 }
 
 #[cfg(unix)]

@@ -26,9 +26,7 @@ fn start<T: 'static>(clean_up: fn() -> T) -> std::io::Result<()> {
             let _ = emulate_default_handler(signal);
         }
     };
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(end)?;
+    std::thread::Builder::new().name("signals".into()).spawn(end)?;
     Ok(())
 }
 
@@ -38,9 +36,7 @@ fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.map_or(signal == signal_hook::consts::SIGHUP, |mask| {
-        mask >> (signal - 1) & 1 == 1
-    })
+    mask.map_or(signal == signal_hook::consts::SIGHUP, |mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Other systems end a process without notice.

@@ -38,19 +38,12 @@ impl TemporaryFolder {
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
         builder.prefix(PREFIX).suffix(SUFFIX);
-        let (folder, unfinished) = create(
-            Kind::Folder,
-            || builder.tempdir(),
-            |folder| folder.path().to_owned(),
-        )?;
+        let (folder, unfinished) =
+            create(Kind::Folder, || builder.tempdir(), |folder| folder.path().to_owned())?;
         let lock = File::create_new(lock_path(folder.path()))?;
         lock.lock()?;
         remove_leftovers(folder.path());
-        Ok(Self {
-            _lock: lock,
-            folder,
-            _unfinished: unfinished,
-        })
+        Ok(Self { _lock: lock, folder, _unfinished: unfinished })
     }
 
     pub(in crate::exec) fn path(&self) -> &Path {

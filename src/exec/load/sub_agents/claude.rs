@@ -10,12 +10,8 @@ use crate::session::{Conversation, Session, SubAgent, Track};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout = Layout {
-    location: SubAgentFiles::SessionFolder,
-    find,
-    describe,
-    ..Layout::DEFAULT
-};
+pub(super) const LAYOUT: Layout =
+    Layout { location: SubAgentFiles::SessionFolder, find, describe, ..Layout::DEFAULT };
 
 /// Prefix of the file names.
 const PREFIX: &str = "agent-";
@@ -114,12 +110,7 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<AgentFile>) {
 
 /// Sets kind and title from the metadata file next to the file of a sub-agent whose call is unknown.
 fn read_metadata(path: &Path, session: &mut Session) {
-    let Track::SubAgent(SubAgent {
-        kind: kind @ None,
-        call: None,
-        ..
-    }) = &mut session.track
-    else {
+    let Track::SubAgent(SubAgent { kind: kind @ None, call: None, .. }) = &mut session.track else {
         return;
     };
     let file = open(&path.with_extension("meta.json"));

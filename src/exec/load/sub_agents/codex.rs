@@ -10,11 +10,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) const LAYOUT: Layout = Layout {
-    location: SubAgentFiles::DayFolders,
-    find,
-    ..Layout::DEFAULT
-};
+pub(super) const LAYOUT: Layout =
+    Layout { location: SubAgentFiles::DayFolders, find, ..Layout::DEFAULT };
 
 /// Maximum number of files whose first line is read.
 const MAX_FILES: usize = 2_000;
@@ -57,9 +54,7 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
 
 fn is_rollout(path: &Path) -> bool {
     name_of(path).starts_with("rollout-")
-        && path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
+        && path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
 /// Returns the start time in a rollout's file name.

@@ -19,10 +19,8 @@ pub(in crate::exec::load) fn in_database(
     };
     let started = SubAgentCalls::new(session, report);
     let describe = |entry: &Entry| {
-        let identity = SessionIdentity {
-            id: entry.id.as_str().into(),
-            ..SessionIdentity::default()
-        };
+        let identity =
+            SessionIdentity { id: entry.id.as_str().into(), ..SessionIdentity::default() };
         (entry.title.clone(), started.agent(&identity).0, None)
     };
     let all = Conversation::sub_agents(session, entries.iter().map(describe));
@@ -30,10 +28,8 @@ pub(in crate::exec::load) fn in_database(
         None => Conversation::unread(conversation.title),
         Some(parent) => {
             let is_known = parent == loaded && conversation.start.is_some();
-            conversation.start = conversation
-                .start
-                .filter(|_| is_known)
-                .or(Some(Start::Of(parent)));
+            conversation.start =
+                conversation.start.filter(|_| is_known).or(Some(Start::Of(parent)));
             conversation
         }
     };

@@ -10,12 +10,8 @@ use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout = Layout {
-    location: SubAgentFiles::ParentFolder,
-    find,
-    parent_id,
-    ..Layout::DEFAULT
-};
+pub(super) const LAYOUT: Layout =
+    Layout { location: SubAgentFiles::ParentFolder, find, parent_id, ..Layout::DEFAULT };
 
 /// Folder of all sessions of a project.
 const CHATS: &str = "chats";
@@ -35,10 +31,7 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
         let id = path.file_stem()?.to_str()?;
         let extension = path.extension()?;
         let is_chat = extension == "jsonl" || extension == "json";
-        let identity = SessionIdentity {
-            id: id.into(),
-            ..SessionIdentity::default()
-        };
+        let identity = SessionIdentity { id: id.into(), ..SessionIdentity::default() };
         (is_chat && is_file(&path)).then_some(ChildFile { path, identity })
     };
     let folder = chats.join(&*identity.id);

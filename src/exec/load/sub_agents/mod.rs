@@ -53,12 +53,7 @@ impl Layout {
 }
 
 /// One row for each location.
-static LAYOUTS: [Layout; 4] = [
-    claude::LAYOUT,
-    codex::LAYOUT,
-    gemini::LAYOUT,
-    opencode::LAYOUT,
-];
+static LAYOUTS: [Layout; 4] = [claude::LAYOUT, codex::LAYOUT, gemini::LAYOUT, opencode::LAYOUT];
 
 /// Adds the sub-agents of the session at `path` to its conversations. Returns the files of those with a file of their own,
 /// by the index of the conversation. A file replaces a conversation of the same sub-agent in the session's file.
@@ -78,9 +73,7 @@ pub(super) fn attach(
     report.parent = report.parent.take().or_else(|| (stored.parent_id)(path));
     let found = (stored.find)(path, main, report).into_iter();
     for FoundSubAgent { path, conversation } in found.take(MAX_SUB_AGENTS) {
-        let same = conversations
-            .iter()
-            .position(|c| is_same(&c.track, &conversation.track));
+        let same = conversations.iter().position(|c| is_same(&c.track, &conversation.track));
         let index = same.unwrap_or(conversations.len());
         if same.is_some() {
             conversations[index] = conversation;
@@ -112,15 +105,10 @@ pub(super) fn read(
         document
     } else {
         let file = open(path).ok_or_else(|| {
-            LoadError(format!(
-                "cannot read {shown} (it is missing or not a regular file)"
-            ))
+            LoadError(format!("cannot read {shown} (it is missing or not a regular file)"))
         })?;
         let size = file.metadata().map_or(0, |metadata| metadata.len());
-        Input {
-            name: file_name(path),
-            bytes: read_all(file, &shown, Bytes(size), progress)?,
-        }
+        Input { name: file_name(path), bytes: read_all(file, &shown, Bytes(size), progress)? }
     };
     let mut parsed = formats::parse_with(&document, progress)
         .map_err(|error| LoadError(format!("{shown}: {error}")))?;

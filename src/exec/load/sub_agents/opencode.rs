@@ -9,12 +9,8 @@ use crate::session::{Conversation, Session};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout = Layout {
-    location: SubAgentFiles::ProjectFolder,
-    find,
-    title_of,
-    ..Layout::DEFAULT
-};
+pub(super) const LAYOUT: Layout =
+    Layout { location: SubAgentFiles::ProjectFolder, find, title_of, ..Layout::DEFAULT };
 
 /// Maximum number of sessions of a project that are read.
 const MAX_FILES: usize = 10_000;
@@ -32,23 +28,16 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
         let SessionIdentity { name, .. } = read_identity(main.source.format, &file)
             .filter(|identity| identity.parent.as_ref() == Some(&parent))?;
         let id = file.file_stem()?.to_str()?;
-        let (agent, title) = started.agent(&SessionIdentity {
-            id: id.into(),
-            ..SessionIdentity::default()
-        });
-        let title = name
-            .map(String::from)
-            .or(title)
-            .unwrap_or_else(|| id.to_owned());
+        let (agent, title) =
+            started.agent(&SessionIdentity { id: id.into(), ..SessionIdentity::default() });
+        let title = name.map(String::from).or(title).unwrap_or_else(|| id.to_owned());
         Some((file, (title, agent, None)))
     };
     let files = entries(&folder).into_iter().take(MAX_FILES);
     let (files, children): (Vec<_>, Vec<_>) = files.filter_map(child).unzip();
     let all = Conversation::sub_agents(main, children.into_iter());
     let found = files.into_iter().zip(all);
-    found
-        .map(|(path, conversation)| FoundSubAgent { path, conversation })
-        .collect()
+    found.map(|(path, conversation)| FoundSubAgent { path, conversation }).collect()
 }
 
 /// Returns the title of the session with this id in the project of the session at `path`.
@@ -63,9 +52,7 @@ fn title_of(path: &Path, format: &str, id: &str) -> Option<String> {
 /// Reads the identity of a session from its file.
 fn read_identity(format: &str, file: &Path) -> Option<SessionIdentity> {
     let is_session = name_of(file).starts_with("ses_")
-        && file
-            .extension()
-            .is_some_and(|extension| extension == "json");
+        && file.extension().is_some_and(|extension| extension == "json");
     let opened = is_session.then(|| open(file))??;
     let mut text = Vec::new();
     opened.take(MAX_BYTES).read_to_end(&mut text).ok()?;

@@ -45,14 +45,8 @@ pub(super) fn conversations(
         let whole = start.as_ref().filter(|start| start.is_whole);
         let size = whole.map(|start| Size::of(&start.session));
         let own = || start.map(|start| start.session.title);
-        let title = title
-            .or(identity.name.clone().map(String::from))
-            .or_else(own);
-        (
-            title.unwrap_or_else(|| identity.id.to_string()),
-            agent,
-            size,
-        )
+        let title = title.or(identity.name.clone().map(String::from)).or_else(own);
+        (title.unwrap_or_else(|| identity.id.to_string()), agent, size)
     };
     let all = Conversation::sub_agents(main, files.iter().map(describe));
     let found = files.into_iter().zip(all);
@@ -64,18 +58,13 @@ pub(super) fn conversations(
 /// Parses the start of a file; `None` if it contains no conversation.
 pub(super) fn read_start(path: &Path) -> Option<FileStart> {
     let mut bytes = Vec::new();
-    open(path)?
-        .take(START_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    open(path)?.take(START_BYTES + 1).read_to_end(&mut bytes).ok()?;
     let is_whole = bytes.len() as u64 <= START_BYTES;
     if !is_whole {
         bytes.truncate(bytes.iter().rposition(|b| *b == b'\n')?);
     }
-    let input = Input {
-        name: path.file_name()?.to_string_lossy().into_owned(),
-        bytes: bytes.into(),
-    };
+    let input =
+        Input { name: path.file_name()?.to_string_lossy().into_owned(), bytes: bytes.into() };
     let session = formats::parse(&input).ok()?.sessions.into_iter().next()?;
     Some(FileStart { session, is_whole })
 }
@@ -102,9 +91,7 @@ pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 pub(super) fn name_of(path: &Path) -> &str {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default()
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// Returns true for an id that is safe as a file name, since ids come from files.

@@ -35,10 +35,7 @@ pub(crate) fn mark_for_cache(mut messages: Vec<ChatMessage>) -> (Vec<ChatMessage
 fn mark(content: &mut Content) {
     match content {
         Content::Text(text) => {
-            let block = Block {
-                part: text.part,
-                body: marked_text(&text.text),
-            };
+            let block = Block { part: text.part, body: marked_text(&text.text) };
             *content = Content::Blocks(vec![block]);
         }
         Content::Blocks(blocks) if !blocks.iter().any(|b| has_mark(&b.body)) => {

@@ -78,10 +78,7 @@ impl Run<'_> {
         self.messages = vec![
             self.system.clone(),
             ChatMessage::new("user", task.instruction.as_str()),
-            ChatMessage::new(
-                "user",
-                format!("Current directory and files:\n```\n{state}\n```"),
-            ),
+            ChatMessage::new("user", format!("Current directory and files:\n```\n{state}\n```")),
         ];
     }
 
@@ -114,20 +111,13 @@ impl Run<'_> {
     }
 
     fn manage(&mut self) -> Result<Vec<ChatMessage>, Failure> {
-        let Self {
-            settings,
-            system,
-            environment,
-            record,
-            messages,
-        } = self;
+        let Self { settings, system, environment, record, messages } = self;
         let managed = run_with_replies(
             |replies| manage_context(messages, system, &settings.limits, false, replies),
             |request| {
-                record.requests.push(Request {
-                    is_compaction: true,
-                    messages: request.messages.clone(),
-                });
+                record
+                    .requests
+                    .push(Request { is_compaction: true, messages: request.messages.clone() });
                 environment.summarize(request)
             },
         );
@@ -139,10 +129,7 @@ impl Run<'_> {
     fn send(&mut self, context: &[ChatMessage]) -> Result<Reply, Failure> {
         let mut attempt = 1;
         loop {
-            self.record.requests.push(Request {
-                is_compaction: false,
-                messages: context.to_vec(),
-            });
+            self.record.requests.push(Request { is_compaction: false, messages: context.to_vec() });
             match self.environment.chat(context) {
                 Ok(reply) => {
                     let usage = &mut self.record.usage;
@@ -212,14 +199,8 @@ impl Run<'_> {
     fn finish(mut self, iterations: i64) -> Record {
         self.emit("TurnCompletedEvent");
         self.log(format!("Loop complete after {iterations} iterations"));
-        let Usage {
-            input,
-            cached,
-            output,
-        } = self.record.usage;
-        self.log(format!(
-            "Tokens: {input} input, {cached} cached, {output} output"
-        ));
+        let Usage { input, cached, output } = self.record.usage;
+        self.log(format!("Tokens: {input} input, {cached} cached, {output} output"));
         self.record.is_done = true;
         self.record
     }

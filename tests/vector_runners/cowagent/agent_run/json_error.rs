@@ -2,11 +2,7 @@
 
 /// Returns Python's error for a text; `None` if it is valid JSON.
 pub(crate) fn json_error(text: &str) -> Option<String> {
-    let mut scanner = Scanner {
-        text: text.chars().collect(),
-        at: 0,
-        depth: 0,
-    };
+    let mut scanner = Scanner { text: text.chars().collect(), at: 0, depth: 0 };
     let Flaw(what, at) = scanner.document().err()?;
     let before = scanner.text.get(..at).unwrap_or(&scanner.text);
     let line = 1 + before.iter().filter(|c| **c == '\n').count();
@@ -186,34 +182,16 @@ mod tests {
     fn errors_match_those_of_python() {
         for (text, error) in [
             ("", "Expecting value: line 1 column 1 (char 0)"),
-            (
-                "{bad",
-                "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
-            ),
-            (
-                "{\"a\" 1}",
-                "Expecting ':' delimiter: line 1 column 6 (char 5)",
-            ),
-            (
-                "{\"a\":\n1 2}",
-                "Expecting ',' delimiter: line 2 column 3 (char 8)",
-            ),
-            (
-                "{\"a\": \"b",
-                "Unterminated string starting at: line 1 column 7 (char 6)",
-            ),
+            ("{bad", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+            ("{\"a\" 1}", "Expecting ':' delimiter: line 1 column 6 (char 5)"),
+            ("{\"a\":\n1 2}", "Expecting ',' delimiter: line 2 column 3 (char 8)"),
+            ("{\"a\": \"b", "Unterminated string starting at: line 1 column 7 (char 6)"),
             ("{\"a\": ", "Expecting value: line 1 column 7 (char 6)"),
             ("[1, ]", "Expecting value: line 1 column 5 (char 4)"),
             ("{} x", "Extra data: line 1 column 4 (char 3)"),
             ("\"\\x\"", "Invalid \\escape: line 1 column 2 (char 1)"),
-            (
-                "\"\\u12\"",
-                "Invalid \\uXXXX escape: line 1 column 3 (char 2)",
-            ),
-            (
-                "\"a\nb\"",
-                "Invalid control character at: line 1 column 3 (char 2)",
-            ),
+            ("\"\\u12\"", "Invalid \\uXXXX escape: line 1 column 3 (char 2)"),
+            ("\"a\nb\"", "Invalid control character at: line 1 column 3 (char 2)"),
             ("01", "Extra data: line 1 column 2 (char 1)"),
             ("-", "Expecting value: line 1 column 1 (char 0)"),
         ] {

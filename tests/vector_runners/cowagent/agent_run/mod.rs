@@ -128,12 +128,7 @@ impl<'a, W: Environment> Run<'a, W> {
     pub(crate) fn run(mut self, user_message: &str) -> Ended {
         let n_before = self.messages.len();
         self.messages.push(user_text(user_message));
-        cut_history(
-            &mut self.messages,
-            HISTORY_RESULT_CHARS,
-            Ends::Head,
-            &mut self.log,
-        );
+        cut_history(&mut self.messages, HISTORY_RESULT_CHARS, Ends::Head, &mut self.log);
         // Results are cut in the agent's own messages too; all other changes are local to the run until it succeeds.
         let before = self.messages[..n_before].to_vec();
         self.trim();
@@ -141,8 +136,7 @@ impl<'a, W: Environment> Run<'a, W> {
         if let Err(error) = &response {
             self.log.push(format!("error: ❌ Agent执行错误: {error}"));
         }
-        self.log
-            .retain(|line| !line.starts_with("info: [MemoryFlush]"));
+        self.log.retain(|line| !line.starts_with("info: [MemoryFlush]"));
         let start = n_before.min(self.messages.len());
         let stored = response.is_ok().then(|| self.messages[start..].to_vec());
         let keeps = response.is_ok() || self.messages.is_empty();
@@ -172,13 +166,7 @@ impl<'a, W: Environment> Run<'a, W> {
     fn flush_all(&mut self) {
         if self.limits.has_memory {
             let messages = &self.messages;
-            let flush = flush(
-                messages,
-                Reason::Overflow,
-                None,
-                &mut self.flushed,
-                &mut self.log,
-            );
+            let flush = flush(messages, Reason::Overflow, None, &mut self.flushed, &mut self.log);
             self.flushes.push(flush);
         }
     }

@@ -46,12 +46,7 @@ impl<W: Environment> Run<'_, W> {
         loop {
             sanitize(&mut self.messages, &mut self.log);
             let error = match self.environment.call(&self.messages) {
-                Reply::Answer {
-                    text,
-                    reasoning,
-                    calls,
-                    stop_reason,
-                } => {
+                Reply::Answer { text, reasoning, calls, stop_reason } => {
                     let calls: Vec<ParsedCall> = calls.into_iter().map(|c| self.parse(c)).collect();
                     if !retries_empty || !text.is_empty() || !calls.is_empty() {
                         return Ok(self.take(&text, &reasoning, calls));
@@ -64,12 +59,9 @@ impl<W: Environment> Run<'_, W> {
                     tries.after_overflow = false;
                     continue;
                 }
-                Reply::Refused {
-                    message,
-                    status,
-                    code,
-                    kind,
-                } => self.refused(&message, &status, &code, &kind),
+                Reply::Refused { message, status, code, kind } => {
+                    self.refused(&message, &status, &code, &kind)
+                }
                 Reply::Raised(error) => error,
             };
             tries = self.recover(error, tries)?;
@@ -105,10 +97,7 @@ impl<W: Environment> Run<'_, W> {
                 && trim_for_overflow(&mut self.messages, Recovery::SHIPPED, &mut self.log)
             {
                 self.warn("🔄 Aggressively trimmed context, retrying...");
-                return Ok(Tries {
-                    after_overflow: true,
-                    ..tries
-                });
+                return Ok(Tries { after_overflow: true, ..tries });
             }
             return Err(self.wipe(OVERFLOW_ERROR));
         }
@@ -118,20 +107,13 @@ impl<W: Environment> Run<'_, W> {
         }
         if is_retryable(&error) && tries.n_retries < MAX_RETRIES {
             let n_tries = tries.n_retries + 1;
-            self.warn(&format!(
-                "⚠️ LLM API error (attempt {n_tries}/{MAX_RETRIES}): {error}"
-            ));
+            self.warn(&format!("⚠️ LLM API error (attempt {n_tries}/{MAX_RETRIES}): {error}"));
             let seconds = wait_seconds(&error, tries.n_retries);
             self.log.push(format!("sleep: {seconds}"));
-            return Ok(Tries {
-                n_retries: n_tries,
-                after_overflow: false,
-            });
+            return Ok(Tries { n_retries: n_tries, after_overflow: false });
         }
         if tries.n_retries >= MAX_RETRIES {
-            self.error(&format!(
-                "❌ LLM API error after {MAX_RETRIES} retries: {error}"
-            ));
+            self.error(&format!("❌ LLM API error after {MAX_RETRIES} retries: {error}"));
         } else {
             self.error(&format!("❌ LLM call error (non-retryable): {error}"));
         }
@@ -160,12 +142,7 @@ impl<W: Environment> Run<'_, W> {
             )
         });
         let arguments = serde_json::from_str(text).unwrap_or(Value::Object(Map::new()));
-        ParsedCall {
-            id: call.id,
-            tool: call.tool,
-            arguments,
-            flaw,
-        }
+        ParsedCall { id: call.id, tool: call.tool, arguments, flaw }
     }
 
     fn take(&mut self, text: &str, reasoning: &str, calls: Vec<ParsedCall>) -> Answer {
@@ -173,9 +150,8 @@ impl<W: Environment> Run<'_, W> {
         let mut blocks = Vec::new();
         if !reasoning.is_empty() {
             let stored = cut_reasoning(reasoning, STORED_REASONING_CHARS);
-            blocks.push(block(BlockBody::Thinking(
-                json!({"type": "thinking", "thinking": stored}),
-            )));
+            blocks
+                .push(block(BlockBody::Thinking(json!({"type": "thinking", "thinking": stored}))));
         }
         if !text.is_empty() {
             blocks.push(block(BlockBody::Text(text.as_str().into())));

@@ -42,11 +42,7 @@ impl<W: Environment> Run<'_, W> {
                 "⚠️ Tool execution interrupted, adding error results to maintain message history",
             );
             let interrupted = |call: &ParsedCall| {
-                result(
-                    call,
-                    "Error: Tool execution was interrupted".to_owned(),
-                    true,
-                )
+                result(call, "Error: Tool execution was interrupted".to_owned(), true)
             };
             let blocks = calls.iter().map(interrupted).collect();
             self.messages.push(with_blocks("user", blocks));
@@ -57,9 +53,7 @@ impl<W: Environment> Run<'_, W> {
     /// Returns status and result of a call, which may be refused because of earlier calls.
     fn run_call(&mut self, call: &ParsedCall) -> (String, Value) {
         let (status, text) = if let Some(flaw) = &call.flaw {
-            self.error(&format!(
-                "Skipping tool execution due to parse error: {flaw}"
-            ));
+            self.error(&format!("Skipping tool execution due to parse error: {flaw}"));
             let text = format!(
                 "Failed to parse tool arguments. {flaw}. Please ensure your tool call uses valid JSON \
                  format with all required parameters."
@@ -76,12 +70,10 @@ impl<W: Environment> Run<'_, W> {
             let ToolOutcome { status, result } =
                 self.environment.run_tool(&call.tool, &call.arguments);
             let succeeded = status == "success";
-            self.calls
-                .record(&call.id, &call.tool, &call.arguments, succeeded);
+            self.calls.record(&call.id, &call.tool, &call.arguments, succeeded);
             return (status, result);
         };
-        self.calls
-            .record(&call.id, &call.tool, &call.arguments, false);
+        self.calls.record(&call.id, &call.tool, &call.arguments, false);
         (status.to_owned(), json!(text))
     }
 
@@ -147,14 +139,8 @@ mod tests {
     #[test]
     fn results_become_text_by_their_type() {
         assert_eq!(result_content("error", &json!("bad"), 0.0), "Error: bad");
-        assert_eq!(
-            result_content("error", &json!({"a": null}), 0.0),
-            "Error: {'a': None}"
-        );
-        assert_eq!(
-            result_content("success", &json!({"a": "é"}), 0.0),
-            r#"{"a": "é"}"#
-        );
+        assert_eq!(result_content("error", &json!({"a": null}), 0.0), "Error: {'a': None}");
+        assert_eq!(result_content("success", &json!({"a": "é"}), 0.0), r#"{"a": "é"}"#);
         assert_eq!(
             result_content("success", &json!([1]), 0.5),
             r#"{"status": "success", "result": [1], "execution_time": 0.5}"#

@@ -33,18 +33,14 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         };
         let result = material.results.get(&**id).copied();
         let known = result.and_then(|part| outcome(material, part));
-        let search = Search::new(line)
-            .or(core(line))
-            .with(known.map(|(outcome, _)| outcome));
+        let search = Search::new(line).or(core(line)).with(known.map(|(outcome, _)| outcome));
         let detail = match known {
             None => String::new(),
             Some((Outcome::Passed, _)) => "passed".to_owned(),
             Some((Outcome::Failed, None)) => "failed".to_owned(),
             Some((Outcome::Failed, Some(code))) => format!("failed (exit code {code})"),
         };
-        let mut draft = located
-            .draft(FactKind::Command, search, line)
-            .detail(&detail);
+        let mut draft = located.draft(FactKind::Command, search, line).detail(&detail);
         draft.evidence = known.and(result);
         found.push(draft);
     }
@@ -87,10 +83,7 @@ mod tests {
 
     #[test]
     fn the_core_of_a_command_has_no_directory_pipe_or_redirection() {
-        assert_eq!(
-            core("cd /home/dev && cargo test --lib 2>&1 | tail -5"),
-            "cargo test --lib"
-        );
+        assert_eq!(core("cd /home/dev && cargo test --lib 2>&1 | tail -5"), "cargo test --lib");
         assert_eq!(core("ls"), "ls");
     }
 }

@@ -6,14 +6,8 @@ use crate::analysis::facts::text::Search;
 use crate::session::{Body, Role};
 
 /// Pieces of names of tools that ask the user.
-const ASKING_TOOLS: [&str; 6] = [
-    "ask_followup",
-    "ask_user",
-    "askfollowup",
-    "askuser",
-    "request_user_input",
-    "question",
-];
+const ASKING_TOOLS: [&str; 6] =
+    ["ask_followup", "ask_user", "askfollowup", "askuser", "request_user_input", "question"];
 /// Maximum length of an answer in characters.
 const MAX_ANSWER: usize = 400;
 

@@ -38,11 +38,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         }
         if *is_error && found.len() == before {
             let mut lines = text.lines().map(without_tag);
-            let line = lines.find(|line| {
-                ERROR_WORDS
-                    .iter()
-                    .any(|word| line.to_lowercase().contains(word))
-            });
+            let line = lines
+                .find(|line| ERROR_WORDS.iter().any(|word| line.to_lowercase().contains(word)));
             let line = line.unwrap_or_default();
             found.push(located.draft(FactKind::Error, Search::new(line), line));
         }
@@ -79,22 +76,10 @@ mod tests {
     fn errors_of_different_languages_are_found() {
         let pattern = ERROR.as_ref().expect("a valid pattern");
         for (text, kind, message) in [
-            (
-                "error[E0308]: mismatched types",
-                "error[E0308]",
-                "mismatched types",
-            ),
+            ("error[E0308]: mismatched types", "error[E0308]", "mismatched types"),
             ("E   KeyError: 'total'", "KeyError", "'total'"),
-            (
-                "TypeError: x is not a function",
-                "TypeError",
-                "x is not a function",
-            ),
-            (
-                "fatal: not a git repository",
-                "fatal",
-                "not a git repository",
-            ),
+            ("TypeError: x is not a function", "TypeError", "x is not a function"),
+            ("fatal: not a git repository", "fatal", "not a git repository"),
             (
                 "requests.exceptions.ReadTimeoutError: timed out",
                 "requests.exceptions.ReadTimeoutError",

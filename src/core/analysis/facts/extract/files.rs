@@ -38,9 +38,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     let mut states = std::collections::HashMap::new();
     let from = found.len();
     for draft in &mut found[..from] {
-        let state = states
-            .entry(draft.key.clone())
-            .or_insert_with(|| draft.detail.clone());
+        let state = states.entry(draft.key.clone()).or_insert_with(|| draft.detail.clone());
         match (&**state, &*draft.detail) {
             (_, "read") => draft.detail = state.clone(),
             ("created", _) => draft.detail = "created".into(),

@@ -27,9 +27,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         };
         let hits = pattern.find_iter(text).filter(|hit| is_link(hit.as_str()));
         for hit in hits.take(MAX_PER_PART) {
-            let link = hit
-                .as_str()
-                .trim_end_matches(['.', ',', ';', ':', '*', '_']);
+            let link = hit.as_str().trim_end_matches(['.', ',', ';', ':', '*', '_']);
             let search = Search::new(link).or(short(link));
             let span = hit.start()..hit.start() + link.len();
             found.push(located.draft_at(FactKind::Link, search, link, span));
@@ -48,11 +46,7 @@ fn is_link(link: &str) -> bool {
 fn short(link: &str) -> &str {
     const HASH: usize = 7;
     match link.split_once("://") {
-        Some((_, rest)) => rest
-            .split(['?', '#'])
-            .next()
-            .unwrap_or(rest)
-            .trim_end_matches('/'),
+        Some((_, rest)) => rest.split(['?', '#']).next().unwrap_or(rest).trim_end_matches('/'),
         None if link.contains('-') => "",
         None => &link[..HASH.min(link.len())],
     }

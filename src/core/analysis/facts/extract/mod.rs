@@ -98,10 +98,7 @@ impl LocatedPart<'_> {
 impl Draft {
     /// Sets the detail.
     fn detail(self, detail: &str) -> Self {
-        Self {
-            detail: detail.into(),
-            ..self
-        }
+        Self { detail: detail.into(), ..self }
     }
 }
 
@@ -130,12 +127,7 @@ impl<'a> Material<'a> {
                 marks_errors |= is_error;
             }
         }
-        Self {
-            session,
-            arguments: arguments.collect(),
-            results,
-            marks_errors,
-        }
+        Self { session, arguments: arguments.collect(), results, marks_errors }
     }
 
     /// Returns all parts of the history, in order.
@@ -145,14 +137,13 @@ impl<'a> Material<'a> {
 
     /// Returns the tool calls of the model with their tool and arguments, if these are JSON.
     fn calls(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str, &Value)> {
-        self.located_parts()
-            .filter_map(|located| match &located.part.body {
-                Body::ToolCall { tool, .. } => {
-                    let arguments = self.arguments[located.part_idx as usize].as_ref()?;
-                    Some((located, &**tool, arguments))
-                }
-                _ => None,
-            })
+        self.located_parts().filter_map(|located| match &located.part.body {
+            Body::ToolCall { tool, .. } => {
+                let arguments = self.arguments[located.part_idx as usize].as_ref()?;
+                Some((located, &**tool, arguments))
+            }
+            _ => None,
+        })
     }
 
     /// Returns the texts that the user wrote.
@@ -165,11 +156,10 @@ impl<'a> Material<'a> {
         &self,
         matches: impl Fn(&Message) -> bool,
     ) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
-        self.located_parts()
-            .filter_map(move |located| match &located.part.body {
-                Body::Text(text) if matches(located.message) => Some((located, &**text)),
-                _ => None,
-            })
+        self.located_parts().filter_map(move |located| match &located.part.body {
+            Body::Text(text) if matches(located.message) => Some((located, &**text)),
+            _ => None,
+        })
     }
 
     /// Returns the results of commands with their text.
@@ -184,15 +174,14 @@ impl<'a> Material<'a> {
             .copied()
             .collect();
         of_commands.sort_unstable();
-        self.located_parts()
-            .filter_map(move |located| match &located.part.body {
-                Body::ToolResult { text, .. }
-                    if of_commands.binary_search(&located.part_idx).is_ok() =>
-                {
-                    Some((located, &**text))
-                }
-                _ => None,
-            })
+        self.located_parts().filter_map(move |located| match &located.part.body {
+            Body::ToolResult { text, .. }
+                if of_commands.binary_search(&located.part_idx).is_ok() =>
+            {
+                Some((located, &**text))
+            }
+            _ => None,
+        })
     }
 }
 
@@ -213,9 +202,7 @@ fn located_parts(session: &Session) -> impl Iterator<Item = LocatedPart<'_>> {
 /// Returns the facts of some kinds in order, each with the message that replaces it.
 pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<Draft> {
     let material = Material::new(session);
-    let wanted = EXTRACTORS
-        .par_iter()
-        .filter(|(kind, _)| kinds.contains(kind));
+    let wanted = EXTRACTORS.par_iter().filter(|(kind, _)| kinds.contains(kind));
     let found = wanted.map(|(_, find)| {
         let mut found = Vec::new();
         find(&material, &mut found);

@@ -29,14 +29,10 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     });
     for (located, text) in texts {
         for line in text.lines() {
-            let line = line
-                .trim_start()
-                .trim_start_matches(['-', '*', '+'])
-                .trim_start();
+            let line = line.trim_start().trim_start_matches(['-', '*', '+']).trim_start();
             let boxes = [("[ ] ", false), ("[x] ", true), ("[X] ", true)];
-            let item = boxes
-                .iter()
-                .find_map(|(mark, is_done)| Some((line.strip_prefix(mark)?, *is_done)));
+            let item =
+                boxes.iter().find_map(|(mark, is_done)| Some((line.strip_prefix(mark)?, *is_done)));
             if let Some((item, is_done)) = item {
                 found.push(draft(located, item.trim(), is_done));
             }

@@ -48,11 +48,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         for (span, label, value) in hits.take(MAX_PER_PART) {
             let search = Search::new(&text[span.clone()]).or(value);
             let key = label.to_lowercase();
-            found.push(
-                located
-                    .draft_at(FactKind::Value, search, &key, span)
-                    .detail(value),
-            );
+            found.push(located.draft_at(FactKind::Value, search, &key, span).detail(value));
         }
     }
 }
@@ -95,9 +91,7 @@ fn is_label(label: &str) -> bool {
 /// Returns whether a number ends here, and not within a longer word.
 fn is_whole(text: &str, end: usize) -> bool {
     let mut rest = text[end..].chars();
-    !rest
-        .next()
-        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
+    !rest.next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
 }
 
 /// Returns whether a number is specific: at least three digits, a decimal point or a unit.
@@ -134,15 +128,8 @@ mod tests {
                     Original token count: 4711\nOutput:\n";
         let text = format!("{head}total = 512\n");
         assert_eq!(&text[output_start(&text)..], "total = 512\n");
-        assert_eq!(
-            output_start("Script completed\nWall time 1.2 seconds\nOutput:\n"),
-            47
-        );
-        for other in [
-            "Output:\nWall time: 3.5 s\n",
-            "Wall time: 3.5 s\nrows: 400\n",
-            "",
-        ] {
+        assert_eq!(output_start("Script completed\nWall time 1.2 seconds\nOutput:\n"), 47);
+        for other in ["Output:\nWall time: 3.5 s\n", "Wall time: 3.5 s\nrows: 400\n", ""] {
             assert_eq!(output_start(other), 0, "{other}");
         }
     }

@@ -4,11 +4,8 @@ use super::{Draft, Draws, Template};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "constraint",
-    label: "user constraints",
-    write,
-};
+pub(super) const TEMPLATE: Template =
+    Template { name: "constraint", label: "user constraints", write };
 
 /// Words of a demand and of its opposite. The first row found in a demand applies, so longer words come first.
 const OPPOSITES: [(&str, &str); 13] = [
@@ -65,11 +62,7 @@ fn opposite(text: &str) -> Option<String> {
         if is_capital {
             opposite[..1].make_ascii_uppercase();
         }
-        Some(format!(
-            "{}{opposite}{}",
-            &text[..at],
-            &text[at + words.len()..]
-        ))
+        Some(format!("{}{opposite}{}", &text[..at], &text[at + words.len()..]))
     })
 }
 
@@ -96,20 +89,13 @@ mod tests {
             ("Do not touch vendor/", "Always touch vendor/"),
             ("You must not use unsafe.", "You must use unsafe."),
             ("All names must be short.", "All names must not be short."),
-            (
-                "Use pnpm, not npm, for this.",
-                "Use npm, not pnpm, for this.",
-            ),
+            ("Use pnpm, not npm, for this.", "Use npm, not pnpm, for this."),
             ("use `rg` instead of grep", "use grep instead of `rg`"),
         ];
         for (text, expected) in pairs {
             assert_eq!(turned(text).as_deref(), Some(expected));
         }
-        assert_eq!(
-            turned("Bitte benutze kein npm."),
-            None,
-            "no rule for other languages"
-        );
+        assert_eq!(turned("Bitte benutze kein npm."), None, "no rule for other languages");
         assert_eq!(turned("The mustache template"), None, "whole words only");
     }
 }

@@ -4,11 +4,7 @@ use super::{Draft, Draws, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "error",
-    label: "errors",
-    write,
-};
+pub(super) const TEMPLATE: Template = Template { name: "error", label: "errors", write };
 
 fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
     let errors: Vec<&Fact> = known.ever(FactKind::Error).collect();
@@ -18,10 +14,7 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
         let is_cause = |fact: &&&Fact| known.call_part(fact.part) == call;
         commands.iter().find(is_cause).map(|fact| &*fact.text)
     };
-    let caused: Vec<_> = errors
-        .iter()
-        .filter_map(|e| Some((*e, cause(e)?)))
-        .collect();
+    let caused: Vec<_> = errors.iter().filter_map(|e| Some((*e, cause(e)?))).collect();
     let drafts = caused.iter().filter_map(|(error, command)| {
         let of_command = || caused.iter().filter(|(_, other)| other == command);
         // The question is about the last failure.
@@ -33,10 +26,8 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
             .filter(|other| of_command().all(|(own, _)| own.text != other.text))
             .map(|other| &*other.text)
             .collect();
-        let question = format!(
-            "Which error did the command {} raise when it last failed?",
-            code(command)
-        );
+        let question =
+            format!("Which error did the command {} raise when it last failed?", code(command));
         Some(Draft::new(error, question, &error.text, draws.one(&others)))
     });
     drafts.collect()

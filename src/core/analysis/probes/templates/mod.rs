@@ -53,13 +53,9 @@ impl Template {
         let drafts = (self.write)(known, &mut Draws(Generator::new(known.call as u64)));
         let n_drafts = drafts.len();
         let drafts = drafts.into_iter();
-        let probes: Vec<_> = drafts
-            .filter_map(|draft| draft.into_probe(self.name, known))
-            .collect();
-        TemplateProbes {
-            without_distractor: n_drafts - probes.len(),
-            probes,
-        }
+        let probes: Vec<_> =
+            drafts.filter_map(|draft| draft.into_probe(self.name, known)).collect();
+        TemplateProbes { without_distractor: n_drafts - probes.len(), probes }
     }
 }
 

@@ -5,19 +5,13 @@ use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 use std::collections::BTreeSet;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "modified",
-    label: "modified files",
-    write,
-};
+pub(super) const TEMPLATE: Template = Template { name: "modified", label: "modified files", write };
 
 fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
     let is_change = |detail: &str| matches!(detail, "edited" | "created");
     let files = || known.ever(FactKind::File);
-    let changed: BTreeSet<&str> = files()
-        .filter(|fact| is_change(&fact.detail))
-        .map(|fact| &*fact.text)
-        .collect();
+    let changed: BTreeSet<&str> =
+        files().filter(|fact| is_change(&fact.detail)).map(|fact| &*fact.text).collect();
     let read: BTreeSet<&str> = files()
         .filter(|fact| &*fact.detail == "read" && !changed.contains(&*fact.text))
         .map(|fact| &*fact.text)

@@ -4,32 +4,21 @@ use super::{Draft, Draws, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "order",
-    label: "order of actions",
-    write,
-};
+pub(super) const TEMPLATE: Template = Template { name: "order", label: "order of actions", write };
 
 fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
-    let edits = known
-        .now(FactKind::File)
-        .filter(|fact| matches!(&*fact.detail, "edited" | "created"));
-    let mut actions: Vec<(&Fact, String)> = edits
-        .chain(known.now(FactKind::Command))
-        .map(|fact| (fact, action(fact)))
-        .collect();
+    let edits =
+        known.now(FactKind::File).filter(|fact| matches!(&*fact.detail, "edited" | "created"));
+    let mut actions: Vec<(&Fact, String)> =
+        edits.chain(known.now(FactKind::Command)).map(|fact| (fact, action(fact))).collect();
     actions.sort_by_key(|(fact, _)| (fact.message, fact.part, fact.span.start));
-    let drafts = actions
-        .iter()
-        .enumerate()
-        .skip(1)
-        .map(|(idx, (fact, text))| {
-            let is_before = |other: &&(&Fact, String)| other.0.message < fact.message;
-            let before = actions[..idx].iter().filter(is_before);
-            let before: Vec<&str> = before.map(|(_, text)| &**text).collect();
-            let question = "Which of these happened later, counting only the last time of each?";
-            Draft::new(fact, question, text, draws.one(&before))
-        });
+    let drafts = actions.iter().enumerate().skip(1).map(|(idx, (fact, text))| {
+        let is_before = |other: &&(&Fact, String)| other.0.message < fact.message;
+        let before = actions[..idx].iter().filter(is_before);
+        let before: Vec<&str> = before.map(|(_, text)| &**text).collect();
+        let question = "Which of these happened later, counting only the last time of each?";
+        Draft::new(fact, question, text, draws.one(&before))
+    });
     drafts.collect()
 }
 

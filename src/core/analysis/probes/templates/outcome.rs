@@ -4,11 +4,8 @@ use super::{Draft, Draws, Template, code};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "outcome",
-    label: "outcomes of commands",
-    write,
-};
+pub(super) const TEMPLATE: Template =
+    Template { name: "outcome", label: "outcomes of commands", write };
 
 const PASSED: &str = "It passed.";
 const FAILED: &str = "It failed.";
@@ -20,10 +17,8 @@ fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<Draft> {
             detail if detail.starts_with("failed") => (FAILED, PASSED),
             _ => return None,
         };
-        let question = format!(
-            "Did the command {} pass or fail when it was last run?",
-            code(&fact.text)
-        );
+        let question =
+            format!("Did the command {} pass or fail when it was last run?", code(&fact.text));
         Some(Draft::new(fact, question, truth, Some(other)))
     });
     commands.collect()

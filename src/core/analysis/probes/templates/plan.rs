@@ -4,18 +4,11 @@ use super::{Draft, Draws, Template};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "plan",
-    label: "plan items",
-    write,
-};
+pub(super) const TEMPLATE: Template = Template { name: "plan", label: "plan items", write };
 
 fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
-    let items = |state: &'static str| {
-        known
-            .now(FactKind::Plan)
-            .filter(move |fact| &*fact.detail == state)
-    };
+    let items =
+        |state: &'static str| known.now(FactKind::Plan).filter(move |fact| &*fact.detail == state);
     let done: Vec<&str> = items("done").map(|fact| &*fact.text).collect();
     let drafts = items("open").map(|fact| {
         let question = "Which of these items of the plan is still open?";

@@ -4,17 +4,11 @@ use super::{Draft, Draws, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
-pub(super) const TEMPLATE: Template = Template {
-    name: "value",
-    label: "values",
-    write,
-};
+pub(super) const TEMPLATE: Template = Template { name: "value", label: "values", write };
 
 fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
-    let values: Vec<(&Fact, &str)> = known
-        .now(FactKind::Value)
-        .filter_map(|fact| Some((fact, label(fact)?)))
-        .collect();
+    let values: Vec<(&Fact, &str)> =
+        known.now(FactKind::Value).filter_map(|fact| Some((fact, label(fact)?))).collect();
     let drafts = values.iter().map(|(fact, label)| {
         let mut same = values.iter().filter(|(_, other)| other == label);
         let is_ambiguous = same.any(|(other, _)| other.detail != fact.detail);
@@ -25,16 +19,9 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
                 .collect()
         };
         let alike = others(|a, b| a.len() == b.len() && unit(a) == unit(b));
-        let other = draws
-            .one(&alike)
-            .or_else(|| draws.one(&others(|a, b| unit(a) == unit(b))));
+        let other = draws.one(&alike).or_else(|| draws.one(&others(|a, b| unit(a) == unit(b))));
         let question = format!("What is the value of {} in this conversation?", code(label));
-        Draft::new(
-            fact,
-            question,
-            &fact.detail,
-            other.filter(|_| !is_ambiguous),
-        )
+        Draft::new(fact, question, &fact.detail, other.filter(|_| !is_ambiguous))
     });
     drafts.collect()
 }
@@ -46,9 +33,7 @@ fn label(fact: &Fact) -> Option<&str> {
     let is_joint = |c: char| c.is_whitespace() || matches!(c, ':' | '=' | '"' | '\'' | ',');
     let before = fact.text[..at].trim_matches(is_joint);
     let after = fact.text[at + number.len()..].trim_matches(is_joint);
-    [before, after]
-        .into_iter()
-        .find(|text| text.chars().any(char::is_alphabetic))
+    [before, after].into_iter().find(|text| text.chars().any(char::is_alphabetic))
 }
 
 /// Returns the characters that are no digits: the unit, the sign and the points.

@@ -26,10 +26,7 @@ impl Working<'_> {
         if let Some(last) = self.context.markers.last()
             && Arc::ptr_eq(&last.text, text)
         {
-            return Weights {
-                tokens: last.tokens,
-                metered: last.metered,
-            };
+            return Weights { tokens: last.tokens, metered: last.metered };
         }
         Weights {
             tokens: self.case.ledger.weigh(text).0 as u32,

@@ -105,9 +105,7 @@ impl Working<'_> {
         };
         let parts = self.case.index.parts(edited.message as usize);
         let status = edited.parts.as_slice().get(part as usize - parts.start);
-        status.map_or(untouched, |status| {
-            status.metered(untouched, &self.context.markers)
-        })
+        status.map_or(untouched, |status| status.metered(untouched, &self.context.markers))
     }
 
     /// Returns the entry of a message. Searches near `from` first, since results cleared together are usually adjacent.
@@ -122,9 +120,7 @@ impl Working<'_> {
         }
         // Entries are in the session's order, unless a recorded compaction kept some out of order.
         let guess = entries.binary_search_by_key(&message, Entry::position).ok();
-        guess
-            .filter(|idx| is_it(&entries[*idx]))
-            .or_else(|| entries.iter().position(is_it))
+        guess.filter(|idx| is_it(&entries[*idx])).or_else(|| entries.iter().position(is_it))
     }
 
     /// Replaces these results of one message, which is this entry, by the newest marker. Parts of a cleared result (an
@@ -153,18 +149,14 @@ impl Working<'_> {
             tokens: self.case.ledger.truth.per_part[part],
             metered: self.column.per_part[part],
         };
-        let after = Weights {
-            tokens: marker.tokens,
-            metered: marker.metered,
-        };
+        let after = Weights { tokens: marker.tokens, metered: marker.metered };
         let marker = context.markers.len() as u32 - 1;
         let parts = PartStatuses::One(PartStatus::Cleared { marker });
         let entry = &mut context.entries[entry];
         entry.body = EntryBody::Edited(Edited { message, parts });
         entry.tokens = entry.tokens + after.tokens - before.tokens;
         entry.metered = entry.metered + after.metered - before.metered;
-        self.sums
-            .put_text(self.case.index.kinds[part], before, after);
+        self.sums.put_text(self.case.index.kinds[part], before, after);
     }
 
     /// Handles an entry with parts that stay or changed before.
@@ -194,11 +186,7 @@ impl Working<'_> {
             };
             let was = std::mem::replace(status, now);
             let (truth, metered) = (case.ledger.truth.per_part[part], self.column.per_part[part]);
-            let kind = if was == PartStatus::Kept {
-                case.index.kinds[part]
-            } else {
-                Kind::Notice
-            };
+            let kind = if was == PartStatus::Kept { case.index.kinds[part] } else { Kind::Notice };
             let weights = |status: &PartStatus| {
                 let markers = &context.markers;
                 Weights {

@@ -29,12 +29,7 @@ pub(in crate::engine) struct Live {
 
 impl Default for Live {
     fn default() -> Self {
-        Self {
-            results: Vec::new(),
-            metered: 0,
-            is_ascending: true,
-            searched: Cell::default(),
-        }
+        Self { results: Vec::new(), metered: 0, is_ascending: true, searched: Cell::default() }
     }
 }
 

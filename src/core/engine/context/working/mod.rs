@@ -62,10 +62,7 @@ impl<'a> Working<'a> {
 
     /// Copies the context for a view, without the cached messages: a list with a copy is copied before it grows.
     pub(in crate::engine) fn view(&self) -> Self {
-        Self {
-            shown: Shown::default(),
-            ..self.clone()
-        }
+        Self { shown: Shown::default(), ..self.clone() }
     }
 
     /// Continues from a recorded context of untouched messages.
@@ -125,16 +122,9 @@ impl<'a> Working<'a> {
 
     /// Returns the true tokens before an entry.
     pub(in crate::engine) fn tokens_before(&self, entry: usize) -> Tokens {
-        let (before, behind) = self
-            .context
-            .entries
-            .split_at(entry.min(self.context.entries.len()));
-        let sum = |entries: &[Entry]| {
-            entries
-                .iter()
-                .map(|e| Tokens::from(e.tokens))
-                .sum::<Tokens>()
-        };
+        let (before, behind) = self.context.entries.split_at(entry.min(self.context.entries.len()));
+        let sum =
+            |entries: &[Entry]| entries.iter().map(|e| Tokens::from(e.tokens)).sum::<Tokens>();
         if before.len() < behind.len() {
             self.context.overhead + sum(before)
         } else {
@@ -152,15 +142,12 @@ impl<'a> Working<'a> {
 
     /// Returns the written summaries, with the ids of their entries.
     pub(in crate::engine) fn summaries(&self) -> impl Iterator<Item = (u32, &Written)> {
-        self.context
-            .entries
-            .iter()
-            .filter_map(|entry| match &entry.body {
-                EntryBody::Written(written) if written.kind == WrittenKind::Summary => {
-                    Some((entry.id, &**written))
-                }
-                _ => None,
-            })
+        self.context.entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::Written(written) if written.kind == WrittenKind::Summary => {
+                Some((entry.id, &**written))
+            }
+            _ => None,
+        })
     }
 
     /// Returns the number of calls without a result and results without a call.
@@ -264,11 +251,7 @@ impl<'a> Working<'a> {
             }
             let metered = status.metered(self.column.per_part[part], markers);
             if self.case.index.kinds[part] == Kind::ToolResult {
-                live.push(LiveResult {
-                    part: part as u32,
-                    message: entry.position(),
-                    metered,
-                });
+                live.push(LiveResult { part: part as u32, message: entry.position(), metered });
             } else if let Some(owner) = self.case.index.owner[part] {
                 live.add_to(owner, metered);
             }

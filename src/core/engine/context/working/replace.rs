@@ -62,17 +62,12 @@ impl Working<'_> {
         (written, place): (Option<(Written, u32)>, SummaryPosition),
         event: u32,
     ) {
-        let Taken {
-            entries: taken,
-            covers,
-            ..
-        } = taken;
+        let Taken { entries: taken, covers, .. } = taken;
         self.live.retain_mut(|r| !holds(&covers, r.message));
         self.mark_changed(taken.first().copied().unwrap_or(usize::MAX));
         let mut entries = std::mem::take(&mut self.context.entries);
         for idx in &taken {
-            self.sums
-                .remove(self.case, &self.context.markers, &entries[*idx]);
+            self.sums.remove(self.case, &self.context.markers, &entries[*idx]);
         }
         let mut next = taken.iter().copied().peekable();
         let mut idx = 0..;
@@ -85,11 +80,7 @@ impl Working<'_> {
         if let (Some((written, tokens)), Some(place)) = (written, place) {
             self.write(place, Written { covers, ..written }, tokens);
         } else {
-            let gone = |messages| Dropped {
-                messages,
-                event: Some(event),
-                is_summarized: false,
-            };
+            let gone = |messages| Dropped { messages, event: Some(event), is_summarized: false };
             self.context.dropped.extend(covers.into_iter().map(gone));
         }
     }

@@ -27,11 +27,7 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
         let found = Kind::ALL.into_iter().find(|k| k.name() == name);
         found.ok_or_else(|| invalid(format!("unknown kind `{name}`")))
     };
-    let leaves_out: Vec<Kind> = meter
-        .leaves_out
-        .iter()
-        .map(kind)
-        .collect::<Result<_, _>>()?;
+    let leaves_out: Vec<Kind> = meter.leaves_out.iter().map(kind).collect::<Result<_, _>>()?;
     let is_plain = meter.per_message == 0 && meter.per_media.is_none() && leaves_out.is_empty();
     let count = match (&meter.count, &meter.name) {
         (None, Some(name)) => {
@@ -50,10 +46,5 @@ pub(super) fn meter(meter: &MeterToml, registry: &Registry) -> Result<Meter, Pol
             "`per_message`, `per_media` and `leaves_out` need a counter as `count`".to_owned(),
         ));
     }
-    Ok(Meter {
-        count,
-        per_message: meter.per_message,
-        per_media: meter.per_media,
-        leaves_out,
-    })
+    Ok(Meter { count, per_message: meter.per_message, per_media: meter.per_media, leaves_out })
 }

@@ -83,10 +83,7 @@ impl Policy {
             .map(|(name, value)| knob(name, value))
             .collect::<Result<Vec<_>, _>>()?;
         let mut vocabulary = Vocabulary {
-            names: knobs
-                .iter()
-                .map(|k| (k.name.clone(), Definition::SETTING))
-                .collect(),
+            names: knobs.iter().map(|k| (k.name.clone(), Definition::SETTING)).collect(),
             stages: file.stages.iter().map(|s| s.id.clone()).collect(),
         };
         let lets = lets(file.lets, &mut vocabulary)?;
@@ -138,9 +135,8 @@ fn window(window: &WindowToml, registry: &Registry) -> Result<&'static NamedWind
 }
 
 fn knob(name: String, value: toml::Value) -> Result<Knob, PolicyError> {
-    let knob: KnobToml = value
-        .try_into()
-        .map_err(|e| PolicyError::Toml(format!("[settings.{name}]: {e}")))?;
+    let knob: KnobToml =
+        value.try_into().map_err(|e| PolicyError::Toml(format!("[settings.{name}]: {e}")))?;
     let [low, high] = knob.range;
     let numbers = [knob.value, low, high, knob.step];
     if numbers.iter().any(|n| !n.is_finite())
@@ -204,10 +200,7 @@ fn lets(
 }
 
 fn at(place: &str) -> impl Fn(ExprError) -> PolicyError {
-    move |error| PolicyError::Expr {
-        place: place.to_owned(),
-        error,
-    }
+    move |error| PolicyError::Expr { place: place.to_owned(), error }
 }
 
 /// Rejects stages that count tokens if the meter counts whole messages in units of its own.
@@ -223,13 +216,8 @@ fn check_units(meter: &NamedMeter, stages: &[Stage]) -> Result<(), PolicyError> 
 }
 
 fn distinct(ids: &[String]) -> Result<(), PolicyError> {
-    let doubled = ids
-        .iter()
-        .enumerate()
-        .find(|(i, id)| ids[..*i].contains(id));
+    let doubled = ids.iter().enumerate().find(|(i, id)| ids[..*i].contains(id));
     doubled.map_or(Ok(()), |(_, id)| {
-        Err(PolicyError::Invalid(format!(
-            "two stages have the id '{id}'"
-        )))
+        Err(PolicyError::Invalid(format!("two stages have the id '{id}'")))
     })
 }

@@ -124,31 +124,24 @@ fn action(
     if table.contains_key("named") {
         return named(table, vocabulary, registry, place).map(Action::Named);
     }
-    let action: ActionToml = table
-        .try_into()
-        .map_err(|e| PolicyError::Toml(format!("{place}: {e}")))?;
+    let action: ActionToml =
+        table.try_into().map_err(|e| PolicyError::Toml(format!("{place}: {e}")))?;
     Ok(match action {
-        ActionToml::Clear { marker } => Action::Clear(Clear {
-            marker: marker.into(),
-        }),
+        ActionToml::Clear { marker } => Action::Clear(Clear { marker: marker.into() }),
         ActionToml::Cut(settings) => Action::Cut(cut(settings, vocabulary, place)?),
         ActionToml::Drop(drop) => Action::Drop(drop),
         ActionToml::Log(line) => Action::Log(log(&line, vocabulary, place)?),
-        ActionToml::Summarize {
-            max_tokens,
-            prefix,
-            prompt,
-            place: position,
-            opaque,
-            added,
-        } => Action::Summarize(Summarize {
-            max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary).map_err(at(place))?,
-            prefix,
-            prompt,
-            place: position,
-            is_opaque: opaque,
-            added: Expr::parse(&added, Type::Number, vocabulary).map_err(at(place))?,
-        }),
+        ActionToml::Summarize { max_tokens, prefix, prompt, place: position, opaque, added } => {
+            Action::Summarize(Summarize {
+                max_tokens: Expr::parse(&max_tokens, Type::Number, vocabulary)
+                    .map_err(at(place))?,
+                prefix,
+                prompt,
+                place: position,
+                is_opaque: opaque,
+                added: Expr::parse(&added, Type::Number, vocabulary).map_err(at(place))?,
+            })
+        }
     })
 }
 
@@ -213,12 +206,7 @@ fn named(
 ) -> Result<Named, PolicyError> {
     let name = table.remove("named");
     let name = name.as_ref().and_then(toml::Value::as_str).unwrap_or("");
-    let spec = registry
-        .actions
-        .iter()
-        .copied()
-        .flatten()
-        .find(|a| a.name == name);
+    let spec = registry.actions.iter().copied().flatten().find(|a| a.name == name);
     let spec = spec.ok_or_else(|| invalid(place, &format!("unknown action `{name}`")))?;
     let has_answer_tokens = table.contains_key("answer_tokens");
     let mut number = |key: &str| {
@@ -227,29 +215,19 @@ fn named(
             Some(toml::Value::Integer(n)) => n.to_string(),
             Some(toml::Value::Float(n)) => n.to_string(),
             _ => {
-                return Err(invalid(
-                    place,
-                    &format!("`{name}` needs the number `{key}`"),
-                ));
+                return Err(invalid(place, &format!("`{name}` needs the number `{key}`")));
             }
         };
         Expr::parse(&text, Type::Number, vocabulary).map_err(at(place))
     };
-    let answer_tokens = has_answer_tokens
-        .then(|| number("answer_tokens"))
-        .transpose()?;
+    let answer_tokens = has_answer_tokens.then(|| number("answer_tokens")).transpose()?;
     let numbers = spec
         .numbers
         .iter()
         .map(|key| Ok((*key, number(key)?)))
         .collect::<Result<_, PolicyError>>()?;
     let rewrite = (spec.make)(&table).map_err(|why| invalid(place, &why))?;
-    Ok(Named {
-        spec,
-        rewrite,
-        numbers,
-        answer_tokens,
-    })
+    Ok(Named { spec, rewrite, numbers, answer_tokens })
 }
 
 pub(super) fn invalid(place: &str, what: &str) -> PolicyError {

@@ -30,11 +30,8 @@ pub(super) fn take(
     place: &str,
 ) -> Result<Take, PolicyError> {
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
-    let keep: Vec<Keep> = take
-        .keep
-        .iter()
-        .map(|k| keep(k, vocabulary, place))
-        .collect::<Result<_, _>>()?;
+    let keep: Vec<Keep> =
+        take.keep.iter().map(|k| keep(k, vocabulary, place)).collect::<Result<_, _>>()?;
     let Some(kind) = action.takes() else {
         return Err(invalid(place, "this action does not support `take`"));
     };
@@ -43,11 +40,7 @@ pub(super) fn take(
         let what = format!("`{action}` takes {}, not {given}", kind.name());
         return Err(invalid(place, &what));
     }
-    let results = Results {
-        only: take.only,
-        except: take.except,
-        repeated: take.repeated,
-    };
+    let results = Results { only: take.only, except: take.except, repeated: take.repeated };
     let is_idle = match kind {
         TakeKind::Messages => results != Results::ALL,
         TakeKind::ToolResults => take.oldest.is_some(),
@@ -75,11 +68,7 @@ pub(super) fn results(take: TakeToml, place: &str) -> Result<Take, PolicyError> 
     }
     Ok(Take {
         what: TakeKind::ToolResults,
-        results: Results {
-            only: take.only,
-            except: take.except,
-            repeated: false,
-        },
+        results: Results { only: take.only, except: take.except, repeated: false },
         ..Take::EVERYTHING
     })
 }
@@ -112,13 +101,11 @@ fn refuse_idle_rules(
 
 /// Parses `system`, or a rule with an expression in parentheses: `last_messages(keep_recent)`.
 fn keep(text: &str, vocabulary: &Vocabulary, place: &str) -> Result<Keep, PolicyError> {
-    let (rule, argument) = match text
-        .split_once('(')
-        .and_then(|(rule, rest)| Some((rule, rest.strip_suffix(')')?)))
-    {
-        Some((rule, argument)) => (rule, Some(argument)),
-        None => (text, None),
-    };
+    let (rule, argument) =
+        match text.split_once('(').and_then(|(rule, rest)| Some((rule, rest.strip_suffix(')')?))) {
+            Some((rule, argument)) => (rule, Some(argument)),
+            None => (text, None),
+        };
     let number = |text: &str| Expr::parse(text, Type::Number, vocabulary).map_err(at(place));
     match (rule, argument) {
         ("system", None) => Ok(Keep::System),

@@ -34,13 +34,7 @@ struct Properties {
 impl Properties {
     /// Creates the properties of an action that only edits what its stage takes, or only logs.
     const fn plain(kind: ActionKind, takes: Option<TakeKind>) -> Self {
-        Self {
-            kind,
-            takes,
-            acts_on_new_results: false,
-            reads_errors: false,
-            spills: false,
-        }
+        Self { kind, takes, acts_on_new_results: false, reads_errors: false, spills: false }
     }
 }
 
@@ -50,11 +44,7 @@ impl Action {
         match self {
             Self::Clear(_) => Properties::plain(ActionKind::Clear, results),
             Self::Cut(cut) => {
-                let kind = if cut.spills {
-                    ActionKind::Spill
-                } else {
-                    ActionKind::Cut
-                };
+                let kind = if cut.spills { ActionKind::Spill } else { ActionKind::Cut };
                 Properties {
                     acts_on_new_results: true,
                     spills: cut.spills,

@@ -45,10 +45,7 @@ impl Cut {
         paths: [&str; N],
     ) -> Option<[String; N]> {
         let over = self.over.value(moment);
-        let most_lines = self
-            .lines
-            .as_ref()
-            .map(|lines| lines.value(moment).max(0.0) as usize);
+        let most_lines = self.lines.as_ref().map(|lines| lines.value(moment).max(0.0) as usize);
         // No text has more characters or lines than bytes, so most texts need no count.
         if text.len() as f64 <= over && most_lines.is_none_or(|most| text.len() <= most) {
             return None;
@@ -65,10 +62,8 @@ impl Cut {
             None => self.ends(text, keep),
         };
         let removed = length.saturating_sub(self.unit.length(head) + self.unit.length(tail));
-        let gone_lines = text
-            .lines()
-            .count()
-            .saturating_sub(head.lines().count() + tail.lines().count());
+        let gone_lines =
+            text.lines().count().saturating_sub(head.lines().count() + tail.lines().count());
         let marker = self
             .marker
             .replace("{removed}", &removed.to_string())
@@ -104,10 +99,7 @@ impl Cut {
 
     /// Returns the expressions in its settings.
     pub(super) fn expressions(&self) -> Vec<&Expr> {
-        [&self.over, &self.keep]
-            .into_iter()
-            .chain(&self.lines)
-            .collect()
+        [&self.over, &self.keep].into_iter().chain(&self.lines).collect()
     }
 
     /// Replaces names by their expressions.
@@ -182,28 +174,16 @@ mod tests {
 
     #[test]
     fn keeps_a_text_that_a_cut_would_not_shorten() {
-        let cut = cut(
-            Unit::Chars,
-            3.0,
-            2.0,
-            1.0,
-            " and much more than there was, in {path}",
-        );
+        let cut = cut(Unit::Chars, 3.0, 2.0, 1.0, " and much more than there was, in {path}");
         assert_eq!(short(&cut, "four"), None);
     }
 
     #[test]
     fn keeps_only_whole_lines_with_a_line_limit() {
         let lines = Some(Expr::constant(2.0));
-        let cut = Cut {
-            lines,
-            ..cut(Unit::Bytes, 100.0, 100.0, 1.0, "\n{lines} more in {path}")
-        };
+        let cut = Cut { lines, ..cut(Unit::Bytes, 100.0, 100.0, 1.0, "\n{lines} more in {path}") };
         let text = "one line\nanother line\na third line of them\nthe last line\n";
-        assert_eq!(
-            short(&cut, text).unwrap(),
-            "one line\nanother line\n2 more in a/file"
-        );
+        assert_eq!(short(&cut, text).unwrap(), "one line\nanother line\n2 more in a/file");
         assert_eq!(short(&cut, "one\ntwo\n"), None);
     }
 }

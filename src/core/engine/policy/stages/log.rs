@@ -52,8 +52,6 @@ impl Log {
             LogPiece::Text(text) => LogPiece::Text(text.clone()),
             LogPiece::Value(expr, decimals) => LogPiece::Value(expr.bind(names), *decimals),
         };
-        Self {
-            pieces: self.pieces.iter().map(bind).collect(),
-        }
+        Self { pieces: self.pieces.iter().map(bind).collect() }
     }
 }

@@ -116,11 +116,7 @@ pub struct Results {
 
 impl Results {
     /// Every result.
-    pub const ALL: Self = Self {
-        only: Vec::new(),
-        except: Vec::new(),
-        repeated: false,
-    };
+    pub const ALL: Self = Self { only: Vec::new(), except: Vec::new(), repeated: false };
 
     /// Returns whether the filter accepts every result.
     pub(in crate::engine) fn are_all(&self) -> bool {
@@ -293,10 +289,8 @@ impl Stage {
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
         // The effect of other actions also depends on the texts in the context.
-        let has_fixed_effect = matches!(
-            self.action,
-            Action::Clear(_) | Action::Drop(_) | Action::Summarize(_)
-        );
+        let has_fixed_effect =
+            matches!(self.action, Action::Clear(_) | Action::Drop(_) | Action::Summarize(_));
         let does = self.action.expressions();
         let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
         let is_immediate = self.guard.cold.is_none() && self.delay.is_none();

@@ -23,9 +23,7 @@ impl Named {
     pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let numbers = self.numbers.iter();
         Self {
-            numbers: numbers
-                .map(|(name, expr)| (*name, expr.bind(names)))
-                .collect(),
+            numbers: numbers.map(|(name, expr)| (*name, expr.bind(names))).collect(),
             answer_tokens: self.answer_tokens.as_ref().map(|expr| expr.bind(names)),
             ..self.clone()
         }
@@ -40,9 +38,7 @@ impl Named {
     /// Returns the values of its numbers.
     pub(in crate::engine) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
         let numbers = self.numbers.iter();
-        numbers
-            .map(|(name, expr)| (*name, expr.value(moment)))
-            .collect()
+        numbers.map(|(name, expr)| (*name, expr.value(moment))).collect()
     }
 }
 

@@ -71,12 +71,7 @@ impl Run<'_> {
             done.messages = done.after(&pending.before);
             done.edits = Edits::default();
             self.triggers.tried(stage, self.call);
-            self.named.delayed.push(Delayed {
-                stage,
-                due_at: self.call + delay,
-                pending,
-                done,
-            });
+            self.named.delayed.push(Delayed { stage, due_at: self.call + delay, pending, done });
         } else {
             self.finish_action(stage, &pending, done);
         }
@@ -91,13 +86,7 @@ impl Run<'_> {
         let all = std::mem::take(&mut self.named.delayed);
         let (ready, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|d| d.due_at <= self.call);
         self.named.delayed = later;
-        for Delayed {
-            stage,
-            mut pending,
-            mut done,
-            ..
-        } in ready
-        {
+        for Delayed { stage, mut pending, mut done, .. } in ready {
             let Action::Named(named) = &self.triggers.bound(stage).action else {
                 continue;
             };
@@ -123,9 +112,7 @@ impl Run<'_> {
             Vec::new()
         } else {
             let summaries = self.working.summaries();
-            summaries
-                .map(|(id, summary)| (id, Arc::clone(&summary.text)))
-                .collect()
+            summaries.map(|(id, summary)| (id, Arc::clone(&summary.text))).collect()
         };
         let repeated = done.repeats.then(|| self.last_event(stage)).flatten();
         let event = repeated.unwrap_or(self.outcome.events.len() as u32);
@@ -136,11 +123,7 @@ impl Run<'_> {
         if !changed && !has_news {
             // An action that always runs has a condition of its own.
             let is_own = self.triggers.stage(stage).when.text.trim() == "true";
-            self.idle(if is_own {
-                Idle::NotMet
-            } else {
-                Idle::NothingToTake
-            });
+            self.idle(if is_own { Idle::NotMet } else { Idle::NothingToTake });
             return;
         }
         let context_change = context_change.unwrap_or_default();
@@ -159,10 +142,7 @@ impl Run<'_> {
         }
         self.outcome.compactions += usize::from(context_change.removed && is_new && !repairs);
         if let Some(why) = &done.halt {
-            self.outcome.halts.push(Halt {
-                call: self.call,
-                why: why.clone(),
-            });
+            self.outcome.halts.push(Halt { call: self.call, why: why.clone() });
         }
         let effect = match (context_change.removed, changed) {
             (true, _) => Effect::Removed,
@@ -215,10 +195,7 @@ impl Run<'_> {
         done: &mut Rewritten,
         event: u32,
     ) -> Option<ContextChange> {
-        let change = ChangeSource {
-            event,
-            is_predicted: pending.is_predicted,
-        };
+        let change = ChangeSource { event, is_predicted: pending.is_predicted };
         let is_edited = done.messages.is_none() && !done.edits.is_empty();
         let stand_in = is_edited.then(|| self.stand_in(pending)).flatten();
         self.find_edits(stage, pending, done);
@@ -305,10 +282,6 @@ impl Run<'_> {
     /// Returns whether a stage acts at consecutive calls on a view, which is rebuilt for each call.
     pub(in crate::engine::run) fn continues_view(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
-        is_view
-            && self
-                .triggers
-                .last_fired(stage)
-                .is_some_and(|last| last + 1 >= self.call)
+        is_view && self.triggers.last_fired(stage).is_some_and(|last| last + 1 >= self.call)
     }
 }

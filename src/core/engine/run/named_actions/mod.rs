@@ -103,12 +103,7 @@ impl Run<'_> {
         if pending.first > 0 || !self.working.counts_overhead() {
             return None;
         }
-        if !self
-            .named
-            .stand_in
-            .as_ref()
-            .is_some_and(|known| known.fits(&pending.before))
-        {
+        if !self.named.stand_in.as_ref().is_some_and(|known| known.fits(&pending.before)) {
             self.named.stand_in = StandIn::new(self.case, overhead, &pending.before);
         }
         let stand_in = self.named.stand_in.as_mut()?;
@@ -171,12 +166,8 @@ impl Run<'_> {
         let mut content = contents(self.case, &verbatim.messages);
         if content.messages.is_empty() {
             // If it renders the conversation itself, the request covers the messages that it received.
-            let conversation: Vec<_> = pending
-                .before
-                .iter()
-                .filter(|m| !m.is("system"))
-                .cloned()
-                .collect();
+            let conversation: Vec<_> =
+                pending.before.iter().filter(|m| !m.is("system")).cloned().collect();
             content.messages = contents(self.case, &conversation).messages;
             content.texts.clear();
         }

@@ -42,19 +42,13 @@ fn own_words<'a>(
 }
 
 pub(super) fn first_request(session: &Session, messages: &[usize]) -> Vec<String> {
-    own_words(session, messages)
-        .next()
-        .map(one_line)
-        .into_iter()
-        .collect()
+    own_words(session, messages).next().map(one_line).into_iter().collect()
 }
 
 /// Returns summaries that the source's own compaction wrote, newest first.
 pub(super) fn earlier_summary(session: &Session, messages: &[usize]) -> Vec<String> {
-    let summaries = said(session, messages)
-        .rev()
-        .filter(|m| m.is_summary)
-        .flat_map(|m| session.parts_of(m));
+    let summaries =
+        said(session, messages).rev().filter(|m| m.is_summary).flat_map(|m| session.parts_of(m));
     summaries
         .map(|part| part.body.text().trim().to_owned())
         .filter(|text| !text.is_empty())
@@ -66,10 +60,7 @@ pub(super) fn constraints(session: &Session, messages: &[usize]) -> Vec<String> 
     let mut seen: HashSet<String> = HashSet::new();
     let mut lines: Vec<String> = Vec::new();
     for text in own_words(session, messages).rev() {
-        for sentence in text
-            .split_inclusive(['.', '!', '?', '\n', '。'])
-            .map(str::trim)
-        {
+        for sentence in text.split_inclusive(['.', '!', '?', '\n', '。']).map(str::trim) {
             let lower = sentence.to_lowercase();
             let line = format!("- {}", one_line(sentence));
             if STANDING.iter().any(|word| has_word(&lower, word))
@@ -93,9 +84,7 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Returns the newest to-do list: from a planning tool, else a checklist in the model's text.
 pub(super) fn plan(session: &Session, messages: &[usize]) -> Vec<String> {
-    let parts = said(session, messages)
-        .rev()
-        .flat_map(|m| session.parts_of(m).iter().rev());
+    let parts = said(session, messages).rev().flat_map(|m| session.parts_of(m).iter().rev());
     parts
         .map(|part| match &part.body {
             Body::ToolCall { arguments, .. } => tool_plan(arguments),
@@ -114,15 +103,11 @@ fn tool_plan(arguments: &str) -> Vec<String> {
     let Ok(value) = serde_json::from_str::<Value>(arguments) else {
         return Vec::new();
     };
-    let Some(items) = ["todos", "plan"]
-        .iter()
-        .find_map(|key| value.get(key)?.as_array())
-    else {
+    let Some(items) = ["todos", "plan"].iter().find_map(|key| value.get(key)?.as_array()) else {
         return Vec::new();
     };
     let text = |item: &Value, keys: &[&str]| {
-        keys.iter()
-            .find_map(|k| Some(item.get(k)?.as_str()?.to_owned()))
+        keys.iter().find_map(|k| Some(item.get(k)?.as_str()?.to_owned()))
     };
     let line = |item: &Value| {
         let status = text(item, &["status"]).unwrap_or_default();
@@ -141,11 +126,7 @@ fn tool_plan(arguments: &str) -> Vec<String> {
 
 fn checklist(text: &str) -> Vec<String> {
     let is_item = |line: &&str| line.starts_with("- [") || line.starts_with("* [");
-    text.lines()
-        .map(str::trim)
-        .filter(is_item)
-        .map(str::to_owned)
-        .collect()
+    text.lines().map(str::trim).filter(is_item).map(str::to_owned).collect()
 }
 
 /// Returns commands whose result reports a failure, newest first, with their last error lines.
@@ -154,19 +135,10 @@ pub(super) fn failures(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in said(session, messages).flat_map(|m| session.parts_of(m)) {
         match &part.body {
-            Body::ToolCall {
-                call,
-                tool,
-                arguments,
-            } => {
+            Body::ToolCall { call, tool, arguments } => {
                 commands.insert(call, command(arguments).unwrap_or_else(|| tool.to_string()));
             }
-            Body::ToolResult {
-                call,
-                is_error,
-                text,
-                ..
-            } if *is_error || failed(text) => {
+            Body::ToolResult { call, is_error, text, .. } if *is_error || failed(text) => {
                 let command = commands.get(&**call).map_or("a tool", String::as_str);
                 lines.push(format!(
                     "- {}: {}",
@@ -184,32 +156,21 @@ pub(super) fn failures(session: &Session, messages: &[usize]) -> Vec<String> {
 
 /// Returns whether a result reports an exit code other than 0 in one of the common ways.
 fn failed(text: &str) -> bool {
-    let tail: String = text
-        .chars()
-        .rev()
-        .take(400)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
+    let tail: String = text.chars().rev().take(400).collect::<Vec<_>>().into_iter().rev().collect();
     let head: String = text.chars().take(200).collect();
     [head, tail].iter().any(|part| {
         let lower = part.to_lowercase();
-        ["exit code", "exit_code", "exited with code", "exit status"]
-            .iter()
-            .any(|phrase| {
-                lower.split(phrase).nth(1).is_some_and(|after| {
-                    let digits: String = after
-                        .chars()
-                        .skip_while(|c| !c.is_ascii_digit())
-                        .take_while(char::is_ascii_digit)
-                        .collect();
-                    after
-                        .find(|c: char| c.is_ascii_digit())
-                        .is_some_and(|at| at <= 4)
-                        && digits.parse().is_ok_and(|n: u32| n != 0)
-                })
+        ["exit code", "exit_code", "exited with code", "exit status"].iter().any(|phrase| {
+            lower.split(phrase).nth(1).is_some_and(|after| {
+                let digits: String = after
+                    .chars()
+                    .skip_while(|c| !c.is_ascii_digit())
+                    .take_while(char::is_ascii_digit)
+                    .collect();
+                after.find(|c: char| c.is_ascii_digit()).is_some_and(|at| at <= 4)
+                    && digits.parse().is_ok_and(|n: u32| n != 0)
             })
+        })
     })
 }
 
@@ -217,16 +178,9 @@ fn failed(text: &str) -> bool {
 fn last_error(text: &str) -> String {
     let speaks = |line: &&str| {
         let lower = line.to_lowercase();
-        [
-            "error",
-            "failed",
-            "panicked",
-            "exception",
-            "not found",
-            "denied",
-        ]
-        .iter()
-        .any(|word| lower.contains(word))
+        ["error", "failed", "panicked", "exception", "not found", "denied"]
+            .iter()
+            .any(|word| lower.contains(word))
     };
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let found = lines.clone().rfind(speaks).or_else(|| lines.next_back());
@@ -237,14 +191,8 @@ fn last_error(text: &str) -> String {
 pub(super) fn files(session: &Session, messages: &[usize]) -> Vec<String> {
     let mut seen: HashSet<String> = HashSet::new();
     let mut lines = Vec::new();
-    for part in said(session, messages)
-        .rev()
-        .flat_map(|m| session.parts_of(m).iter().rev())
-    {
-        let Body::ToolCall {
-            tool, arguments, ..
-        } = &part.body
-        else {
+    for part in said(session, messages).rev().flat_map(|m| session.parts_of(m).iter().rev()) {
+        let Body::ToolCall { tool, arguments, .. } = &part.body else {
             continue;
         };
         for path in paths(arguments) {
@@ -281,12 +229,7 @@ fn command(arguments: &str) -> Option<String> {
     match command {
         Value::String(text) => Some(one_line(text)),
         Value::Array(words) => Some(
-            words
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" ")
-                .replace('\n', " "),
+            words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ").replace('\n', " "),
         ),
         _ => None,
     }

@@ -34,11 +34,7 @@ pub fn digest(case: &Case, request: &Request) -> String {
     let sections = [
         section("First request", 0.25, gather::first_request),
         section("Earlier summary", 0.3, gather::earlier_summary),
-        section(
-            "Standing instructions of the user",
-            0.25,
-            gather::constraints,
-        ),
+        section("Standing instructions of the user", 0.25, gather::constraints),
         section("Latest plan", 0.25, gather::plan),
         section("Failed commands", 0.3, gather::failures),
         section("Files touched (last operation)", 0.5, gather::files),
@@ -55,11 +51,8 @@ fn assemble(case: &Case, request: &Request, sections: &[Section]) -> String {
     for section in sections.iter().filter(|s| !s.lines.is_empty()) {
         let heading = format!("{}:", section.heading);
         let mut room = (left * section.share).max(left.min(AT_LEAST)) - weigh(&heading);
-        let lines: Vec<_> = section
-            .lines
-            .iter()
-            .map_while(|line| fit(line, &mut room, weigh))
-            .collect();
+        let lines: Vec<_> =
+            section.lines.iter().map_while(|line| fit(line, &mut room, weigh)).collect();
         if !lines.is_empty() {
             left -= weigh(&heading) + lines.iter().map(|line| weigh(line)).sum::<f64>();
             chosen.push(heading);

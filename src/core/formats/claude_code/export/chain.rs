@@ -30,10 +30,7 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// Creates an empty file that will contain records with these ids.
     pub(super) fn new(kept: impl Iterator<Item = &'a str>) -> Self {
-        Self {
-            kept: kept.collect(),
-            ..Self::default()
-        }
+        Self { kept: kept.collect(), ..Self::default() }
     }
 
     /// Writes a record of the session.
@@ -89,11 +86,7 @@ impl<'a> Chain<'a> {
 
     /// Whether the record's parent is not the last record, and the path to it is not that of the session.
     fn must_relink(&self, record: &Kept<'_>) -> bool {
-        let Some(parent) = record
-            .parent
-            .as_ref()
-            .filter(|p| Some(*p) != self.last.as_ref())
-        else {
+        let Some(parent) = record.parent.as_ref().filter(|p| Some(*p) != self.last.as_ref()) else {
             return false;
         };
         let number = self.written.get(parent);
@@ -102,10 +95,7 @@ impl<'a> Chain<'a> {
 
     /// Returns the record's parent if it is neither written nor kept.
     fn missing(&self, record: &Kept<'_>) -> Option<String> {
-        record
-            .parent
-            .clone()
-            .filter(|parent| !self.is_taken(parent))
+        record.parent.clone().filter(|parent| !self.is_taken(parent))
     }
 
     /// Whether a record has this id.
@@ -115,11 +105,7 @@ impl<'a> Chain<'a> {
 
     /// Writes a record with the last written one as its parent.
     fn write_with_last_parent(&mut self, text: &[u8]) {
-        let last = self
-            .last
-            .clone()
-            .map_or(Value::Null, Value::String)
-            .to_string();
+        let last = self.last.clone().map_or(Value::Null, Value::String).to_string();
         let span = json::member(text, &(0..text.len()), "parentUuid").unwrap_or(0..0);
         let new = if span.is_empty() { "" } else { &last };
         self.out.extend_from_slice(&text[..span.start]);
@@ -129,21 +115,13 @@ impl<'a> Chain<'a> {
 
     fn write_new(&mut self, id: String, copied: Option<&Map<String, Value>>, own: &Value) {
         let mut record = Map::new();
-        record.insert(
-            "parentUuid".into(),
-            self.last.clone().map_or(Value::Null, Value::String),
-        );
+        record.insert("parentUuid".into(), self.last.clone().map_or(Value::Null, Value::String));
         record.insert("isSidechain".into(), Value::Bool(false));
         for fields in copied.into_iter().chain(own.as_object()) {
-            record.extend(
-                fields
-                    .iter()
-                    .map(|(key, value)| (key.clone(), value.clone())),
-            );
+            record.extend(fields.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         record.insert("uuid".into(), Value::String(id.clone()));
-        self.out
-            .extend_from_slice(Value::Object(record).to_string().as_bytes());
+        self.out.extend_from_slice(Value::Object(record).to_string().as_bytes());
         self.out.push(b'\n');
         self.number(Some(id));
     }
@@ -159,10 +137,8 @@ impl<'a> Chain<'a> {
 
 /// Returns an id in the notation of a UUID that depends only on the seed.
 fn id(seed: &str) -> String {
-    let (high, low) = (
-        fnv(seed.as_bytes(), 0xcbf2_9ce4_8422_2325),
-        fnv(seed.as_bytes(), 0x9e37_79b9_7f4a_7c15),
-    );
+    let (high, low) =
+        (fnv(seed.as_bytes(), 0xcbf2_9ce4_8422_2325), fnv(seed.as_bytes(), 0x9e37_79b9_7f4a_7c15));
     format!(
         "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
         high >> 32,
@@ -175,7 +151,5 @@ fn id(seed: &str) -> String {
 
 /// FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) with a custom initial value.
 fn fnv(bytes: &[u8], start: u64) -> u64 {
-    bytes.iter().fold(start, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

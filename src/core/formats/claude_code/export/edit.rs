@@ -11,10 +11,7 @@ pub(super) fn record<'a>(
     text: Cow<'a, [u8]>,
     parts: &[(&Part, PartChange<'_>)],
 ) -> Option<Cow<'a, [u8]>> {
-    if parts
-        .iter()
-        .all(|(_, change)| *change == PartChange::Removed)
-    {
+    if parts.iter().all(|(_, change)| *change == PartChange::Removed) {
         return None;
     }
     if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
@@ -23,9 +20,7 @@ pub(super) fn record<'a>(
     let mut record = json::parse_lenient(&text).ok()?;
     match json::str_at(&record, &["type"]) {
         Some("attachment") => {
-            let old = json::at(&record, &["attachment", "prompt"])
-                .cloned()
-                .unwrap_or_default();
+            let old = json::at(&record, &["attachment", "prompt"]).cloned().unwrap_or_default();
             become_message(&mut record, &content(&old, parts));
         }
         Some("system") => {
@@ -34,10 +29,7 @@ pub(super) fn record<'a>(
         }
         _ => {
             let new = content(json::at(&record, &["message", "content"])?, parts);
-            record
-                .get_mut("message")?
-                .as_object_mut()?
-                .insert("content".into(), new);
+            record.get_mut("message")?.as_object_mut()?.insert("content".into(), new);
             // The record's second copy of the tool result.
             record.as_object_mut()?.shift_remove("toolUseResult");
         }
@@ -54,29 +46,18 @@ fn become_message(record: &mut Value, content: &Value) {
         record.shift_remove(key);
     }
     record.insert("type".into(), "user".into());
-    record.insert(
-        "message".into(),
-        json!({"role": "user", "content": content}),
-    );
+    record.insert("message".into(), json!({"role": "user", "content": content}));
     record.insert("isMeta".into(), true.into());
 }
 
 fn content(old: &Value, parts: &[(&Part, PartChange<'_>)]) -> Value {
     let Value::Array(blocks) = old else {
         let replaced = parts.iter().find_map(|(_, change)| {
-            if let PartChange::Replaced(text) = change {
-                Some(*text)
-            } else {
-                None
-            }
+            if let PartChange::Replaced(text) = change { Some(*text) } else { None }
         });
         return replaced.map_or_else(|| old.clone(), Value::from);
     };
-    let of_block = |idx: usize| {
-        parts
-            .iter()
-            .filter(move |(part, _)| part.block as usize == idx)
-    };
+    let of_block = |idx: usize| parts.iter().filter(move |(part, _)| part.block as usize == idx);
     let new = blocks.iter().enumerate().filter_map(|(idx, old)| {
         let changes: Vec<_> = of_block(idx).copied().collect();
         block(old, &changes)
@@ -115,11 +96,7 @@ fn result(
     change: PartChange<'_>,
     inside: &[(&Part, PartChange<'_>)],
 ) -> Value {
-    let marker = if let PartChange::Replaced(text) = change {
-        Some(text)
-    } else {
-        None
-    };
+    let marker = if let PartChange::Replaced(text) = change { Some(text) } else { None };
     let Some(Value::Array(items)) = old else {
         return marker.map_or_else(|| old.cloned().unwrap_or_default(), Value::from);
     };
@@ -127,11 +104,7 @@ fn result(
     let mut new: Vec<Value> = marker.map(text_block).into_iter().collect();
     for item in items {
         let is_media = matches!(json::str_at(item, &["type"]), Some("image" | "document"));
-        match if is_media {
-            media.next().unwrap_or(PartChange::Removed)
-        } else {
-            change
-        } {
+        match if is_media { media.next().unwrap_or(PartChange::Removed) } else { change } {
             PartChange::Kept => new.push(item.clone()),
             PartChange::Replaced(text) if is_media => new.push(text_block(text)),
             PartChange::Replaced(_) | PartChange::Removed => {}

@@ -40,10 +40,7 @@ pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
 fn added(session: &Session, span: &Span) -> Option<Map<String, Value>> {
     let bytes: &[u8] = &session.source.bytes.whole();
     let is_end = |byte: &u8| *byte == b'\n';
-    let start = bytes[..span.start]
-        .iter()
-        .rposition(is_end)
-        .map_or(0, |at| at + 1);
+    let start = bytes[..span.start].iter().rposition(is_end).map_or(0, |at| at + 1);
     if bytes[start..span.start].trim_ascii_start().is_empty() {
         return None;
     }

@@ -52,9 +52,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
             ManagedEntry::Edited { message, parts } => {
                 items.extend(records(session, &bytes, *message, Some(parts)));
             }
-            ManagedEntry::Written {
-                answers: Some(_), ..
-            } => {}
+            ManagedEntry::Written { answers: Some(_), .. } => {}
             // Providers reject an empty text.
             ManagedEntry::Written { text, .. } if text.is_empty() => {}
             ManagedEntry::Written { text, kind, .. } => {
@@ -163,20 +161,13 @@ fn edited<'a>(
     let message = &session.messages[message];
     let changes = PartChange::of_parts(message, kept);
     let parts = session.parts_of(message).iter().zip(changes);
-    let of_record: Vec<_> = parts
-        .filter(|(part, _)| part.record as usize == record)
-        .collect();
+    let of_record: Vec<_> = parts.filter(|(part, _)| part.record as usize == record).collect();
     edit::record(text, &of_record)
 }
 
 fn item(start: usize, text: Cow<'_, [u8]>) -> Item<'_> {
     let (uuid, parent) = ids(&text);
-    Item::Kept(Kept {
-        text,
-        start,
-        uuid,
-        parent,
-    })
+    Item::Kept(Kept { text, start, uuid, parent })
 }
 
 /// Returns the ids of a record and its parent.
@@ -218,15 +209,7 @@ fn write(
         Item::Written { .. } => None,
     });
     let mut chain = Chain::new(ids);
-    if items.iter().any(|item| {
-        matches!(
-            item,
-            Item::Written {
-                kind: WrittenKind::Summary,
-                ..
-            }
-        )
-    }) {
+    if items.iter().any(|item| matches!(item, Item::Written { kind: WrittenKind::Summary, .. })) {
         let boundary = json!({
             "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
             "level": "info", "compactMetadata": {"trigger": "manual"},
@@ -272,14 +255,7 @@ fn written(text: &str, kind: WrittenKind) -> Value {
 /// Returns the members that the new record at this index copies: from the next kept record, else from the previous one.
 fn copied(items: &[Item<'_>], at: usize) -> Option<Map<String, Value>> {
     let copied = |item: &Item<'_>| {
-        if let Item::Kept(record) = item {
-            Some(record.copied())
-        } else {
-            None
-        }
+        if let Item::Kept(record) = item { Some(record.copied()) } else { None }
     };
-    items[at..]
-        .iter()
-        .find_map(copied)
-        .or_else(|| items[..at].iter().rev().find_map(copied))
+    items[at..].iter().find_map(copied).or_else(|| items[..at].iter().rev().find_map(copied))
 }

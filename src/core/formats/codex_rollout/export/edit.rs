@@ -11,10 +11,7 @@ pub(super) type ChangedPart<'a> = (&'a Part, PartChange<'a>);
 
 /// Returns the item's new text: unchanged if all parts are kept, `None` if all are removed.
 pub(super) fn item(text: &[u8], parts: &[ChangedPart<'_>]) -> Option<Vec<u8>> {
-    if parts
-        .iter()
-        .all(|(_, change)| *change == PartChange::Removed)
-    {
+    if parts.iter().all(|(_, change)| *change == PartChange::Removed) {
         return None;
     }
     if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
@@ -40,19 +37,12 @@ fn as_message(item: &Value, parts: &[ChangedPart<'_>]) -> Value {
     };
     let kind = json::str_at(item, &["type"]).unwrap_or_default();
     let is_models = kind == "reasoning" || kind.ends_with("_call") || kind.contains("compaction");
-    let role = if is_models {
-        Role::Assistant
-    } else {
-        Role::User
-    };
+    let role = if is_models { Role::Assistant } else { Role::User };
     let texts: Vec<_> = parts.iter().filter_map(text).collect();
     let mut message = message_item(role, "");
     if let Some(Value::Array(blocks)) = message.get_mut("content") {
         let kind = blocks[0]["type"].take();
-        *blocks = texts
-            .iter()
-            .map(|text| json!({"type": kind, "text": text}))
-            .collect();
+        *blocks = texts.iter().map(|text| json!({"type": kind, "text": text})).collect();
     }
     message
 }
@@ -91,10 +81,7 @@ fn message(mut item: Value, parts: &[ChangedPart<'_>]) -> Option<Value> {
             let found = parts.iter().find(|(part, _)| part.block as usize == idx);
             found.map_or(PartChange::Removed, |(_, change)| *change)
         };
-        let new = blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(idx, old)| block(old, change(idx), kind));
+        let new = blocks.iter().enumerate().filter_map(|(idx, old)| block(old, change(idx), kind));
         *blocks = new.collect();
     } else if let Some(PartChange::Replaced(text)) = parts.first().map(|(_, change)| *change) {
         *content = text.into();

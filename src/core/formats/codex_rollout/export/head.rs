@@ -28,9 +28,7 @@ pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines
         Some(ManagedEntry::Edited { parts, .. }) => {
             let changes = part_changes(session, message, parts);
             let change_of = |block: usize| {
-                let found = changes
-                    .iter()
-                    .find(|(part, _)| part.block as usize == block);
+                let found = changes.iter().find(|(part, _)| part.block as usize == block);
                 found.map_or(PartChange::Removed, |(_, change)| *change)
             };
             head_patch(source, own, &change_of).into_iter().collect()
@@ -94,9 +92,8 @@ fn keep_tools<'a>(
     if let Some(tools) = tool.get_mut("tools").filter(|tools| tools.is_array()) {
         return keep_tools(tools, block, change_of);
     }
-    let is_deferred = ["deferLoading", "defer_loading"]
-        .iter()
-        .any(|key| json::is_true(tool, &[key]));
+    let is_deferred =
+        ["deferLoading", "defer_loading"].iter().any(|key| json::is_true(tool, &[key]));
     if is_deferred {
         return true;
     }

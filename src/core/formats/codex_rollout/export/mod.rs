@@ -71,24 +71,13 @@ fn is_untouched(managed: &Managed, context: &[usize]) -> bool {
 /// Returns the payload of the compaction.
 fn compacted(session: &Session, managed: &Managed, source: &SourceLines<'_>) -> Vec<u8> {
     let summary = managed.entries.iter().find_map(|entry| match entry {
-        ManagedEntry::Written {
-            text,
-            kind: WrittenKind::Summary,
-            ..
-        } => Some(text.as_str()),
+        ManagedEntry::Written { text, kind: WrittenKind::Summary, .. } => Some(text.as_str()),
         _ => None,
     });
     let mut payload = br#"{"message":"#.to_vec();
-    payload.extend_from_slice(
-        Value::from(summary.unwrap_or_default())
-            .to_string()
-            .as_bytes(),
-    );
+    payload.extend_from_slice(Value::from(summary.unwrap_or_default()).to_string().as_bytes());
     payload.extend_from_slice(br#","replacement_history":["#);
-    let items = managed
-        .entries
-        .iter()
-        .filter_map(|entry| item(session, entry, source));
+    let items = managed.entries.iter().filter_map(|entry| item(session, entry, source));
     for (idx, item) in items.enumerate() {
         if idx > 0 {
             payload.push(b',');
@@ -104,9 +93,7 @@ fn item(session: &Session, entry: &ManagedEntry, source: &SourceLines<'_>) -> Op
     let (message, parts) = match entry {
         ManagedEntry::Kept { message } => (*message, None),
         ManagedEntry::Edited { message, parts } => (*message, Some(parts.as_slice())),
-        ManagedEntry::Written {
-            answers: Some(_), ..
-        } => return None,
+        ManagedEntry::Written { answers: Some(_), .. } => return None,
         ManagedEntry::Written { role, text, .. } => {
             return Some(message_item(*role, text).to_string().into_bytes());
         }
@@ -144,10 +131,7 @@ fn keeps_setup(session: &Session, managed: &Managed, context: &[usize]) -> bool 
             _ => None,
         })
         .collect();
-    let mut setup = context
-        .iter()
-        .filter(|message| is_setup(session, **message))
-        .peekable();
+    let mut setup = context.iter().filter(|message| is_setup(session, **message)).peekable();
     setup.peek().is_some() && setup.all(|message| kept.contains(message))
 }
 
@@ -170,8 +154,7 @@ fn size(managed: &Managed, source: &SourceLines<'_>) -> Option<Value> {
         "input_tokens": 0, "cached_input_tokens": 0, "output_tokens": 0, "reasoning_output_tokens": 0,
         "total_tokens": tokens.0,
     });
-    info.as_object_mut()?
-        .insert("last_token_usage".into(), last);
+    info.as_object_mut()?.insert("last_token_usage".into(), last);
     Some(json!({"type": "token_count", "info": info, "rate_limits": null}))
 }
 
@@ -188,10 +171,7 @@ impl Tail {
     fn line(&mut self, kind: &str, payload: &[u8]) {
         let ordinal = self.next_ordinal();
         let ordinal = ordinal.map_or_else(String::new, |n| format!(r#""ordinal":{n},"#));
-        let head = format!(
-            r#"{{"timestamp":{},{ordinal}"type":"{kind}","payload":"#,
-            self.time
-        );
+        let head = format!(r#"{{"timestamp":{},{ordinal}"type":"{kind}","payload":"#, self.time);
         self.out.extend_from_slice(head.as_bytes());
         self.out.extend_from_slice(payload);
         self.out.extend_from_slice(b"}\n");

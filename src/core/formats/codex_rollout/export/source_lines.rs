@@ -50,10 +50,7 @@ impl<'a> SourceLines<'a> {
         let mut lines = lines.unwrap_or_default();
         let end = end(session, covered_messages, &lines);
         lines.retain(|line| line.span.end <= end);
-        let source_lines = Self {
-            bytes: &bytes[..end],
-            lines,
-        };
+        let source_lines = Self { bytes: &bytes[..end], lines };
         source_lines.check()?;
         Ok(source_lines)
     }
@@ -80,19 +77,13 @@ impl<'a> SourceLines<'a> {
 
     /// Whether the record at this byte range is a head.
     pub(super) fn is_head(&self, span: &Span) -> bool {
-        let at = self
-            .lines
-            .binary_search_by_key(&span.start, |line| line.span.start);
+        let at = self.lines.binary_search_by_key(&span.start, |line| line.span.start);
         at.is_ok_and(|at| matches!(self.lines[at].kind, LineKind::Head { .. }))
     }
 
     /// Returns the time of the last line, as JSON.
     pub(super) fn time(&self) -> String {
-        let last = self
-            .lines
-            .iter()
-            .rev()
-            .find_map(|line| line.time.as_deref());
+        let last = self.lines.iter().rev().find_map(|line| line.time.as_deref());
         Value::from(last.unwrap_or("1970-01-01T00:00:00.000Z")).to_string()
     }
 
@@ -115,11 +106,7 @@ impl<'a> SourceLines<'a> {
         let is_full = |line: &Line| matches!(line.kind, LineKind::WorldState { is_full: true });
         let is_world = |line: &&Line| matches!(line.kind, LineKind::WorldState { .. });
         let is_settings = |line: &&Line| matches!(line.kind, LineKind::Settings);
-        let start = self
-            .lines
-            .iter()
-            .rposition(is_full)
-            .unwrap_or(self.lines.len());
+        let start = self.lines.iter().rposition(is_full).unwrap_or(self.lines.len());
         let settings = self.lines.iter().rev().find(is_settings);
         let lines = self.lines[start..].iter().filter(is_world).chain(settings);
         let spans: Vec<Span> = lines.map(|line| line.span.clone()).collect();
@@ -147,9 +134,9 @@ fn kind(value: &Value) -> LineKind {
             is_continued: json::at(value, &["payload", "history_base"])
                 .is_some_and(|v| !v.is_null()),
         },
-        (Some("world_state"), _) => LineKind::WorldState {
-            is_full: json::is_true(value, &["payload", "full"]),
-        },
+        (Some("world_state"), _) => {
+            LineKind::WorldState { is_full: json::is_true(value, &["payload", "full"]) }
+        }
         (Some("turn_context"), _) => LineKind::Settings,
         (Some("event_msg"), Some("token_count")) => json::at(value, &["payload", "info"])
             .filter(|info| info.is_object())
@@ -171,14 +158,9 @@ fn end(session: &Session, covered_messages: usize, lines: &[Line]) -> usize {
     let Some(first_uncovered) = in_history(covered..all).next() else {
         return session.source.bytes.len();
     };
-    let covered_end = in_history(0..covered)
-        .map(|span| span.end)
-        .max()
-        .unwrap_or(0);
+    let covered_end = in_history(0..covered).map(|span| span.end).max().unwrap_or(0);
     let begins =
         |line: &&Line| matches!(line.kind, LineKind::Start) && line.span.start >= covered_end;
     let first = lines.iter().find(begins).map(|line| line.span.start);
-    first
-        .unwrap_or(first_uncovered.start)
-        .min(first_uncovered.start)
+    first.unwrap_or(first_uncovered.start).min(first_uncovered.start)
 }

@@ -54,12 +54,7 @@ pub(super) struct CharSearch<'a, S> {
 
 impl<'a, S: CharSet> CharSearch<'a, S> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
-        let mut search = Self {
-            bytes,
-            start: 0,
-            mask: 0,
-            chars: PhantomData,
-        };
+        let mut search = Self { bytes, start: 0, mask: 0, chars: PhantomData };
         search.load(0);
         search
     }
@@ -131,13 +126,7 @@ mod tests {
         let is_special = |byte: u8| matches!(byte, b'"' | b'\\' | 0..0x20);
         let all: Vec<u8> = (0..=255).collect();
         for step in 1..90 {
-            let bytes: Vec<u8> = all
-                .iter()
-                .copied()
-                .cycle()
-                .step_by(step)
-                .take(300)
-                .collect();
+            let bytes: Vec<u8> = all.iter().copied().cycle().step_by(step).take(300).collect();
             let places = |is_marked: &dyn Fn(u8) -> bool| -> Vec<usize> {
                 (0..300).filter(|at| is_marked(bytes[*at])).collect()
             };

@@ -181,11 +181,7 @@ impl<'a> Text<'a> {
     }
 
     fn is(self, words: &str) -> bool {
-        if self.is_plain() {
-            self.raw == words
-        } else {
-            self.decoded() == words
-        }
+        if self.is_plain() { self.raw == words } else { self.decoded() == words }
     }
 
     fn push_to(self, json: &mut String) {
@@ -263,13 +259,8 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
         for text in TEXTS.lines().flat_map(|line| line.split('|')) {
             agree(text);
         }
-        for text in [
-            "\"\t\"",
-            "\"\u{7f}\u{80}äöü漢🚢\"",
-            "\u{feff}1",
-            " \r\n\t1 ",
-            "\u{c}1",
-        ] {
+        for text in ["\"\t\"", "\"\u{7f}\u{80}äöü漢🚢\"", "\u{feff}1", " \r\n\t1 ", "\u{c}1"]
+        {
             agree(text);
         }
     }
@@ -278,21 +269,14 @@ null| true |falsey|nul|tru|"|"\|"\"|"a\"b"|NaN|{a:1}
     fn has_the_nesting_limit_of_serde_json() {
         for depth in [1, 126, 127, 128, 129, 100_000] {
             agree(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
-            agree(&format!(
-                "{}1{}",
-                "{\"a\":".repeat(depth),
-                "}".repeat(depth)
-            ));
+            agree(&format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)));
         }
     }
 
     #[test]
     fn uses_the_last_of_equal_names() {
         let members = |n: usize| {
-            (0..n)
-                .map(|i| format!("\"k{}\":{i}", i % 20))
-                .collect::<Vec<_>>()
-                .join(" , ")
+            (0..n).map(|i| format!("\"k{}\":{i}", i % 20)).collect::<Vec<_>>().join(" , ")
         };
         for n in [1, 15, 16, 25, 300] {
             agree(&format!("{{{}}}", members(n)));

@@ -70,9 +70,7 @@ fn escaped(bytes: &[u8], at: usize) -> Option<(char, usize)> {
             let low = hexadecimal(bytes, at + 8).filter(|_| bytes[at + 6..].starts_with(b"\\u"))?;
             let is_pair = (0xd800..0xdc00).contains(&unit) && (0xdc00..0xe000).contains(&low);
             let sign = 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
-            return char::from_u32(sign)
-                .filter(|_| is_pair)
-                .map(|c| (c, at + 12));
+            return char::from_u32(sign).filter(|_| is_pair).map(|c| (c, at + 12));
         }
         letter => match ESCAPES[usize::from(*letter)] {
             0 => return None,
@@ -101,11 +99,7 @@ impl<'a> Parser<'a> {
     /// Parses a text that is one value.
     pub(super) fn whole(text: &'a str) -> Option<BorrowedValue<'a>> {
         let special = CharSearch::of(text.as_bytes());
-        let mut reader = Self {
-            text,
-            at: 0,
-            special,
-        };
+        let mut reader = Self { text, at: 0, special };
         let value = reader.value(MAX_DEPTH)?;
         reader.skip_space();
         (reader.at == text.len()).then_some(value)

@@ -11,21 +11,16 @@ impl<'a> DocumentWriter<'a> {
     pub(super) fn body(&self, managed: &'a Managed) -> (Vec<Patch>, Vec<&'static str>) {
         let (mut patches, mut emptied) = (Vec::new(), Vec::new());
         let managed = MessageChanges::new(managed);
-        for (idx, message) in self
-            .session
-            .messages
-            .iter()
-            .enumerate()
-            .filter(|(_, m)| m.raw.is_empty())
+        for (idx, message) in
+            self.session.messages.iter().enumerate().filter(|(_, m)| m.raw.is_empty())
         {
             let changes = managed.of(idx, message);
             let parts: Vec<_> = self.session.parts_of(message).iter().zip(changes).collect();
             if parts.iter().all(|(_, change)| *change == PartChange::Kept) {
                 continue;
             }
-            let is_tools = parts
-                .iter()
-                .any(|(part, _)| matches!(part.body, Body::ToolDefinition { .. }));
+            let is_tools =
+                parts.iter().any(|(part, _)| matches!(part.body, Body::ToolDefinition { .. }));
             let members: &[&'static str] = if is_tools {
                 &["tools", "functions"]
             } else {
@@ -59,10 +54,7 @@ impl<'a> DocumentWriter<'a> {
         let listed = array_at(bytes, body, &[key]);
         let (member_parts, rest) =
             parts.split_at(listed.as_ref().map_or(1, Vec::len).min(parts.len()));
-        if member_parts
-            .iter()
-            .all(|(_, change)| change.or_removed() == PartChange::Removed)
-        {
+        if member_parts.iter().all(|(_, change)| change.or_removed() == PartChange::Removed) {
             emptied.push(key);
             return rest;
         }
@@ -75,11 +67,7 @@ impl<'a> DocumentWriter<'a> {
                     let is_block = json::members(bytes, &spans[idx]).is_some();
                     patches.push((
                         spans[idx].clone(),
-                        if is_block {
-                            text_block(text)
-                        } else {
-                            json_string(text)
-                        },
+                        if is_block { text_block(text) } else { json_string(text) },
                     ));
                 }
                 _ => {}

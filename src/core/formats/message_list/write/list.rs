@@ -34,34 +34,23 @@ impl<'a> DocumentWriter<'a> {
             let (a, b) = (elements.get(idx)?, elements.get(idx + 1)?);
             Some(&bytes[a.end..b.start])
         };
-        let own = before
-            .element
-            .filter(|idx| after.element == Some(idx + 1))
-            .and_then(between);
+        let own = before.element.filter(|idx| after.element == Some(idx + 1)).and_then(between);
         if let Some(own) = own.filter(|own| self.is_list() || own.trim_ascii().is_empty()) {
             return own.into();
         }
         if !self.is_list() {
             return self.line_end().into();
         }
-        let lead = elements.first().map_or(&b""[..], |first| {
-            &bytes[self.layout.list.start..first.start]
-        });
+        let lead =
+            elements.first().map_or(&b""[..], |first| &bytes[self.layout.list.start..first.start]);
         between(0).map_or_else(|| [b",", lead].concat().into(), Cow::from)
     }
 
     /// Returns the line ending of this file.
     pub(super) fn line_end(&self) -> &'static [u8] {
         let bytes = self.bytes;
-        let line = bytes
-            .iter()
-            .position(|b| *b == b'\n')
-            .map_or(&b""[..], |at| &bytes[..at]);
-        if line.ends_with(b"\r") {
-            b"\r\n"
-        } else {
-            b"\n"
-        }
+        let line = bytes.iter().position(|b| *b == b'\n').map_or(&b""[..], |at| &bytes[..at]);
+        if line.ends_with(b"\r") { b"\r\n" } else { b"\n" }
     }
 
     /// Returns patches that remove unreadable lines before the first message and after the last one. In a changed

@@ -85,16 +85,10 @@ pub(in crate::formats) fn write_own(
 
 impl<'a> DocumentWriter<'a> {
     fn new(session: &'a Session, bytes: &'a [u8], dialect: &'a Dialect) -> Option<Self> {
-        let starts: Vec<usize> = session
-            .messages
-            .iter()
-            .filter_map(|m| Some(m.raw.first()?.start))
-            .collect();
-        let is_here = |layout: &Layout| {
-            starts
-                .first()
-                .is_none_or(|start| layout.whole.contains(start))
-        };
+        let starts: Vec<usize> =
+            session.messages.iter().filter_map(|m| Some(m.raw.first()?.start)).collect();
+        let is_here =
+            |layout: &Layout| starts.first().is_none_or(|start| layout.whole.contains(start));
         let progress = Progress::default();
         let layout = layout::find(bytes, &dialect.shape, &progress, &mut Vec::new())
             .ok()?
@@ -102,10 +96,8 @@ impl<'a> DocumentWriter<'a> {
             .find(is_here)?;
         let answers = layout.answers.iter().map(|a| &a.message);
         let spans = layout.elements.iter().chain(answers);
-        let element_at: HashMap<usize, usize> = spans
-            .enumerate()
-            .map(|(idx, span)| (span.start, idx))
-            .collect();
+        let element_at: HashMap<usize, usize> =
+            spans.enumerate().map(|(idx, span)| (span.start, idx)).collect();
         let mut messages = vec![Vec::new(); element_at.len()];
         for (idx, message) in session.messages.iter().enumerate() {
             if let Some(span) = message.raw.first() {
@@ -128,9 +120,8 @@ impl<'a> DocumentWriter<'a> {
 
     /// Returns the index of the element that holds a message, or `None` if the message is stored outside of the list.
     fn element_of(&self, message: usize) -> Result<Option<usize>, CannotExport> {
-        let missing = || CannotExport {
-            reason: format!("the session has no message {}", message + 1),
-        };
+        let missing =
+            || CannotExport { reason: format!("the session has no message {}", message + 1) };
         let message = self.session.messages.get(message).ok_or_else(missing)?;
         let start = message.raw.first().map(|span| span.start);
         Ok(start.and_then(|start| self.element_at.get(&start).copied()))
@@ -147,14 +138,7 @@ impl<'a> DocumentWriter<'a> {
         self.push_others(0, &mut pieces);
         for entry in &managed.entries {
             let message = match entry {
-                ManagedEntry::Written {
-                    role,
-                    text,
-                    kind,
-                    answers,
-                    joins_next,
-                    ..
-                } => {
+                ManagedEntry::Written { role, text, kind, answers, joins_next, .. } => {
                     text_of_next = joins_next.then_some((*role, text));
                     let is_addition = *kind == WrittenKind::Addition;
                     let is_empty_answer = (*role, *kind) == (Role::Assistant, WrittenKind::Notice);
@@ -181,9 +165,7 @@ impl<'a> DocumentWriter<'a> {
                 ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => *message,
             };
             // An element that holds several messages is written at the position of the first.
-            let Some(element) = self
-                .element_of(message)?
-                .filter(|element| !written[*element])
+            let Some(element) = self.element_of(message)?.filter(|element| !written[*element])
             else {
                 continue;
             };
@@ -216,11 +198,7 @@ impl<'a> DocumentWriter<'a> {
         } else {
             (self.writes.edit)(&editing)?.into()
         };
-        Some(Piece {
-            element: Some(element),
-            is_untouched,
-            text,
-        })
+        Some(Piece { element: Some(element), is_untouched, text })
     }
 
     /// Adds the elements from index `start` up to the next message.
@@ -228,11 +206,7 @@ impl<'a> DocumentWriter<'a> {
         let rest = self.layout.elements.iter().enumerate().skip(start);
         for (idx, span) in rest.take_while(|(idx, _)| !self.is_message[*idx]) {
             let text = self.bytes[span.clone()].into();
-            pieces.push(Piece {
-                element: Some(idx),
-                is_untouched: true,
-                text,
-            });
+            pieces.push(Piece { element: Some(idx), is_untouched: true, text });
         }
     }
 
@@ -248,11 +222,7 @@ impl<'a> DocumentWriter<'a> {
     /// the agent's program reads zero as unknown. The last record holds the mark if the document has no other place for it.
     fn forget_counts(&self, managed: &Managed, pieces: &mut [Piece<'a>]) {
         let n_pieces = pieces.len();
-        let mut mark = self
-            .layout
-            .root
-            .is_none()
-            .then(|| mark::mark(managed, Some(n_pieces)));
+        let mut mark = self.layout.root.is_none().then(|| mark::mark(managed, Some(n_pieces)));
         for piece in pieces.iter_mut().rev() {
             if self.is_message(piece) {
                 continue;
@@ -308,11 +278,7 @@ impl<'a> DocumentWriter<'a> {
 
     /// Returns the number of answers stored outside of the list.
     fn n_answers(&self) -> usize {
-        self.is_message
-            .iter()
-            .skip(self.layout.elements.len())
-            .filter(|is| **is)
-            .count()
+        self.is_message.iter().skip(self.layout.elements.len()).filter(|is| **is).count()
     }
 }
 

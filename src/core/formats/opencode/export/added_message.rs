@@ -60,10 +60,7 @@ impl AddedMessageWriter {
         let next = next.and_then(info);
         let near = self.previous.as_ref().or(next.as_ref());
         let near = |path: &[&str]| near.and_then(|info| json::at(info, path)).cloned();
-        let previous = self
-            .previous
-            .as_ref()
-            .and_then(|info| json::str_at(info, &["id"]));
+        let previous = self.previous.as_ref().and_then(|info| json::str_at(info, &["id"]));
         let start = previous.unwrap_or("msg_0");
         let follows = next.as_ref().and_then(|info| json::str_at(info, &["id"]));
         let follows = follows.filter(|next| *next > start).unwrap_or("~");
@@ -76,10 +73,7 @@ impl AddedMessageWriter {
         let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
         put("id", id.clone().into());
         put("sessionID", near(&["sessionID"]).unwrap_or_default());
-        put(
-            "time",
-            json!({"created": near(&["time", "created"]).unwrap_or_else(|| 0.into())}),
-        );
+        put("time", json!({"created": near(&["time", "created"]).unwrap_or_else(|| 0.into())}));
         if role == Role::Assistant {
             put("role", "assistant".into());
             put("parentID", previous.into());

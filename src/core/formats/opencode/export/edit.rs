@@ -19,12 +19,8 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     let mut patches = Vec::new();
     let mut states = Vec::with_capacity(blocks.len());
     for (idx, block) in blocks.iter().enumerate() {
-        let parts: Vec<_> = editing
-            .parts
-            .iter()
-            .filter(|(part, _)| part.block as usize == idx)
-            .copied()
-            .collect();
+        let parts: Vec<_> =
+            editing.parts.iter().filter(|(part, _)| part.block as usize == idx).copied().collect();
         states.push(if parts.is_empty() {
             BlockState::Metadata
         } else if let Some(more) = block_patches(bytes, block, &parts) {
@@ -51,10 +47,7 @@ enum BlockState {
 
 /// Marks the parts to remove. If a call loses all its content, everything from its start to its end is removed.
 fn removed_blocks(bytes: &[u8], blocks: &[Span], states: &[BlockState]) -> Vec<bool> {
-    let mut removed: Vec<bool> = states
-        .iter()
-        .map(|state| *state == BlockState::Removed)
-        .collect();
+    let mut removed: Vec<bool> = states.iter().map(|state| *state == BlockState::Removed).collect();
     let mut start = 0;
     for at in 0..blocks.len() {
         let kind = at_path(bytes, &blocks[at], &["type"]);
@@ -92,9 +85,7 @@ fn block_patches(
     let PartChange::Replaced(text) = change else {
         return Some(Vec::new());
     };
-    let own = ["text", "prompt"]
-        .iter()
-        .find_map(|key| at_path(bytes, block, &[key]));
+    let own = ["text", "prompt"].iter().find_map(|key| at_path(bytes, block, &[key]));
     Some(match (&part.body, own) {
         (Body::Text(_), Some(range)) => vec![(range, json_string(text))],
         // A signature is valid only for its own thought, and other parts have no place for one.
@@ -114,11 +105,9 @@ fn results<'a>(parts: &[(&'a Part, PartChange<'a>)]) -> Vec<ResultChange<'a>> {
     let mut results: Vec<ResultChange<'a>> = Vec::new();
     for (part, change) in parts {
         match (&part.body, results.last_mut()) {
-            (Body::ToolResult { .. }, _) => results.push(ResultChange {
-                part,
-                change: *change,
-                media: Vec::new(),
-            }),
+            (Body::ToolResult { .. }, _) => {
+                results.push(ResultChange { part, change: *change, media: Vec::new() })
+            }
             (Body::Media { .. }, Some(result)) => result.media.push(*change),
             _ => {}
         }
@@ -134,18 +123,14 @@ fn tool_patches(
 ) -> Option<Vec<Patch>> {
     let state = at_path(bytes, block, &["state"]).unwrap_or_default();
     let is_call = |part: &Part| matches!(part.body, Body::ToolCall { .. });
-    let (_, call) = parts
-        .iter()
-        .find(|(part, change)| is_call(part) && *change != PartChange::Removed)?;
+    let (_, call) =
+        parts.iter().find(|(part, change)| is_call(part) && *change != PartChange::Removed)?;
     let mut patches = Vec::new();
     if let PartChange::Replaced(arguments) = call {
         patches.extend(editing::arguments(bytes, &state, arguments));
     }
     let results = results(parts);
-    match results
-        .iter()
-        .find(|result| result.change != PartChange::Removed)
-    {
+    match results.iter().find(|result| result.change != PartChange::Removed) {
         Some(result) => patches.extend(result_patches(bytes, &state, result)),
         None if results.is_empty() => {}
         None => patches.extend(remove_result(bytes, &state)),
@@ -197,13 +182,8 @@ fn result_patches(bytes: &[u8], state: &Span, result: &ResultChange<'_>) -> Vec<
 /// Returns the span of a result's text.
 fn result_text_span(bytes: &[u8], state: &Span) -> Option<Span> {
     let is_error = at_path(bytes, state, &["status"]).is_some_and(|at| bytes[at] == *b"\"error\"");
-    let paths: &[&[&str]] = if is_error {
-        &[&["metadata", "output"], &["error"]]
-    } else {
-        &[&["output"]]
-    };
+    let paths: &[&[&str]] =
+        if is_error { &[&["metadata", "output"], &["error"]] } else { &[&["output"]] };
     let is_text = |range: &Span| bytes.get(range.start) == Some(&b'"');
-    paths
-        .iter()
-        .find_map(|path| at_path(bytes, state, path).filter(is_text))
+    paths.iter().find_map(|path| at_path(bytes, state, path).filter(is_text))
 }

@@ -37,9 +37,7 @@ fn of_block(record: &[u8], block: &Span) -> Vec<Patch> {
     match kind.as_ref().and_then(|kind| kind.as_str()) {
         Some("tool") => {
             let time = at_path(record, block, &["state", "time"]);
-            time.map_or_else(Vec::new, |time| {
-                without_members(record, &time, &["compacted"])
-            })
+            time.map_or_else(Vec::new, |time| without_members(record, &time, &["compacted"]))
         }
         Some("compaction") => {
             let mut patches = as_text(record, block, SUMMARY_PROMPT);

@@ -30,13 +30,8 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
     let mark = mark::mark(managed, Some(records.len())).to_string();
     let Some(range) = json::member(bytes, &whole, "messages") else {
         // A bare list has no place for the mark.
-        let text = [
-            b"{\n  \"plimsoll\": ",
-            mark.as_bytes(),
-            b",\n  \"messages\": ",
-            &list,
-            b"\n}\n",
-        ];
+        let text =
+            [b"{\n  \"plimsoll\": ", mark.as_bytes(), b",\n  \"messages\": ", &list, b"\n}\n"];
         return text.concat();
     };
     // The usage that the kept answers report belongs to contexts that are no longer in the file.

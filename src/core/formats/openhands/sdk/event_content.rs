@@ -7,21 +7,13 @@ use serde_json::Value;
 
 /// Returns the model's thoughts, unless its text repeats them.
 pub(super) fn thoughts(value: &Value) -> Vec<Part> {
-    let blocks = value
-        .get("thinking_blocks")
-        .map(content::parts)
-        .unwrap_or_default();
+    let blocks = value.get("thinking_blocks").map(content::parts).unwrap_or_default();
     if !blocks.is_empty() {
         return blocks;
     }
-    let texts = ["thought", "content"]
-        .iter()
-        .filter_map(|key| value.get(key))
-        .map(json::text_of);
+    let texts = ["thought", "content"].iter().filter_map(|key| value.get(key)).map(json::text_of);
     let texts: String = texts.collect();
-    let text = json::str_at(value, &["reasoning_content"])
-        .unwrap_or_default()
-        .trim();
+    let text = json::str_at(value, &["reasoning_content"]).unwrap_or_default().trim();
     let body = content::thought(text, 0).filter(|_| !texts.contains(text));
     body.map(|body| part(0, body)).into_iter().collect()
 }

@@ -88,10 +88,7 @@ impl SdkReader {
                     self.say(id, row, tools);
                 }
                 let prompt = ["system_prompt", "dynamic_context"];
-                let parts = prompt
-                    .iter()
-                    .filter_map(|key| value.get(key))
-                    .flat_map(content::parts);
+                let parts = prompt.iter().filter_map(|key| value.get(key)).flat_map(content::parts);
                 self.say(id, row, Draft::new(Role::System, parts.collect()));
             }
             "MessageEvent" => self.message(id, row),
@@ -109,10 +106,7 @@ impl SdkReader {
             _ if NOT_CONTEXT.contains(&kind) => {}
             _ => {
                 let kind = json::shortened(kind);
-                notes.once(
-                    row.span.start,
-                    format!("unknown event kind `{kind}`: not counted"),
-                );
+                notes.once(row.span.start, format!("unknown event kind `{kind}`: not counted"));
             }
         }
     }
@@ -120,18 +114,8 @@ impl SdkReader {
     fn message(&mut self, id: &str, row: &Row) {
         let message = row.value.get("llm_message").unwrap_or(&Value::Null);
         let mut parts = thoughts(message);
-        parts.extend(
-            message
-                .get("content")
-                .map(content::parts)
-                .unwrap_or_default(),
-        );
-        parts.extend(
-            row.value
-                .get("extended_content")
-                .map(content::parts)
-                .unwrap_or_default(),
-        );
+        parts.extend(message.get("content").map(content::parts).unwrap_or_default());
+        parts.extend(row.value.get("extended_content").map(content::parts).unwrap_or_default());
         let calls = message.get("tool_calls").and_then(Value::as_array);
         parts.extend(calls.into_iter().flatten().map(call));
         match json::str_at(message, &["role"]) {
@@ -142,14 +126,7 @@ impl SdkReader {
             Some("tool") => self.say(id, row, Draft::new(Role::Tool, parts)),
             _ => {
                 let is_injected = json::str_at(&row.value, &["source"]) != Some("user");
-                self.say(
-                    id,
-                    row,
-                    Draft {
-                        is_injected,
-                        ..Draft::new(Role::User, parts)
-                    },
-                );
+                self.say(id, row, Draft { is_injected, ..Draft::new(Role::User, parts) });
             }
         }
     }
@@ -158,19 +135,13 @@ impl SdkReader {
     fn action(&mut self, id: &str, row: &Row) {
         let value = &row.value;
         let response = json::str_at(value, &["llm_response_id"]).unwrap_or_default();
-        let call = value
-            .get("tool_call")
-            .map_or_else(|| action_as_call(value), call);
-        let open = self
-            .open
-            .as_ref()
-            .map(|open| (&*open.response, open.message));
+        let call = value.get("tool_call").map_or_else(|| action_as_call(value), call);
+        let open = self.open.as_ref().map(|open| (&*open.response, open.message));
         let same = open.filter(|(id, message)| {
             !response.is_empty() && *id == response && self.transcript.is_last(*message)
         });
         if let Some((_, message)) = same {
-            self.transcript
-                .extend(message, row.span.clone(), vec![call]);
+            self.transcript.extend(message, row.span.clone(), vec![call]);
             self.view.add(id, message);
             return;
         }
@@ -178,10 +149,7 @@ impl SdkReader {
         parts.extend(value.get("thought").map(content::parts).unwrap_or_default());
         parts.push(call);
         if let Some(message) = self.answer(id, row, parts) {
-            self.open = Some(Open {
-                response: response.into(),
-                message,
-            });
+            self.open = Some(Open { response: response.into(), message });
         }
     }
 
@@ -196,9 +164,8 @@ impl SdkReader {
             time: json::millis_at(&row.value, &["timestamp"]),
             ..CallDraft::default()
         };
-        let message = self
-            .transcript
-            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
+        let message =
+            self.transcript.add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
         Some(message)
     }
@@ -231,11 +198,7 @@ impl SdkReader {
         });
         let offset = json::u64_at(value, &["summary_offset"]).unwrap_or(0);
         let condensation = Condensation {
-            forgotten: listed
-                .into_iter()
-                .flatten()
-                .map(content::text_or_json)
-                .collect(),
+            forgotten: listed.into_iter().flatten().map(content::text_or_json).collect(),
             trigger: self.trigger,
             summary,
             offset: usize::try_from(offset).unwrap_or(usize::MAX),
@@ -258,10 +221,7 @@ impl SdkReader {
             let Some(now) = notes.usage(row.span.start, Some(now)) else {
                 continue;
             };
-            let before = self
-                .totals
-                .insert(purpose.as_str().into(), now)
-                .unwrap_or_default();
+            let before = self.totals.insert(purpose.as_str().into(), now).unwrap_or_default();
             // Other purposes (the condenser) have contexts of their own.
             let is_agents = matches!(&**purpose, "default" | "agent");
             if let Some(usage) = totals::increase(&now, &before).filter(|_| is_agents) {

@@ -63,9 +63,5 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         log.report.count_record(kind, in_context);
     }
     let session = reader.transcript.finish();
-    log.finish(
-        input,
-        session.into_iter().collect(),
-        "OpenHands events without a message",
-    )
+    log.finish(input, session.into_iter().collect(), "OpenHands events without a message")
 }

@@ -140,9 +140,7 @@ impl V0Reader {
             .and_then(|message| openai_chat::message(message, &mut self.calls).ok());
         let usage = self.usage(value, response);
         let call = CallDraft {
-            model: response
-                .and_then(|r| json::str_at(r, &["model"]))
-                .map(str::to_owned),
+            model: response.and_then(|r| json::str_at(r, &["model"])).map(str::to_owned),
             usage: notes.usage(row.span.start, usage),
             time: json::millis_at(value, &["timestamp"]),
             ..CallDraft::default()
@@ -154,48 +152,31 @@ impl V0Reader {
         if parts.is_empty() {
             return;
         }
-        let message = self
-            .transcript
-            .add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
+        let message =
+            self.transcript.add_answer(call, with_source(row, Draft::new(Role::Assistant, parts)));
         self.view.add(id, message);
     }
 
     /// Converts an event without a response to a tool call.
     fn event_as_call(&mut self, id: &str, action: &str, value: &Value) -> Vec<Part> {
         let args = value.get("args");
-        let argument = |key| {
-            args.and_then(|args| json::str_at(args, &[key]))
-                .unwrap_or_default()
-        };
+        let argument = |key| args.and_then(|args| json::str_at(args, &[key])).unwrap_or_default();
         if action == "message" {
-            return content::text_part(0, argument("content"))
-                .into_iter()
-                .collect();
+            return content::text_part(0, argument("content")).into_iter().collect();
         }
-        let mut parts: Vec<Part> = content::text_part(0, argument("thought"))
-            .into_iter()
-            .collect();
+        let mut parts: Vec<Part> = content::text_part(0, argument("thought")).into_iter().collect();
         let metadata = |key| json::str_at(value, &["tool_call_metadata", key]);
         let own = format!("event-{id}");
         let call = metadata("tool_call_id").unwrap_or(&own);
         self.called.insert(id.into());
-        let skipped = [
-            "thought",
-            "blocking",
-            "is_static",
-            "hidden",
-            "confirmation_state",
-            "security_risk",
-        ];
+        let skipped =
+            ["thought", "blocking", "is_static", "hidden", "confirmation_state", "security_risk"];
         let members = args.and_then(Value::as_object).into_iter().flatten();
         let members =
             members.filter(|(key, value)| !skipped.contains(&&***key) && !value.is_null());
         let arguments: Map<String, Value> = members.map(|(k, v)| (k.clone(), v.clone())).collect();
         let tool = metadata("function_name").unwrap_or(action);
-        parts.push(part(
-            0,
-            content::call(Some(call), tool, Some(&arguments.into())),
-        ));
+        parts.push(part(0, content::call(Some(call), tool, Some(&arguments.into()))));
         parts
     }
 
@@ -232,13 +213,8 @@ impl V0Reader {
             notes.once(row.span.start, CUT);
             text = sent;
         }
-        let cause = value
-            .get("cause")
-            .map(content::text_or_json)
-            .filter(|c| !c.is_empty());
-        let own = cause
-            .filter(|cause| self.called.contains(cause))
-            .map(|c| format!("event-{c}"));
+        let cause = value.get("cause").map(content::text_or_json).filter(|c| !c.is_empty());
+        let own = cause.filter(|cause| self.called.contains(cause)).map(|c| format!("event-{c}"));
         let call = json::str_at(value, &["tool_call_metadata", "tool_call_id"]).or(own.as_deref());
         let Some(call) = call else {
             return self.inject(id, row, &text);
@@ -259,10 +235,7 @@ impl V0Reader {
     fn inject(&mut self, id: &str, row: &Row, text: &str) {
         let draft = Draft {
             is_injected: true,
-            ..Draft::new(
-                Role::User,
-                content::text_part(0, text).into_iter().collect(),
-            )
+            ..Draft::new(Role::User, content::text_part(0, text).into_iter().collect())
         };
         self.say(id, row, draft);
     }
@@ -270,22 +243,14 @@ impl V0Reader {
     fn condensation(&mut self, id: &str, row: &Row) {
         let args = row.value.get("args").unwrap_or(&Value::Null);
         let listed = args.get("forgotten_event_ids").and_then(Value::as_array);
-        let mut forgotten: HashSet<Box<str>> = listed
-            .into_iter()
-            .flatten()
-            .map(content::text_or_json)
-            .collect();
+        let mut forgotten: HashSet<Box<str>> =
+            listed.into_iter().flatten().map(content::text_or_json).collect();
         let bound = |key| json::u64_at(args, &[key]);
-        if let (Some(first), Some(last)) = (
-            bound("forgotten_events_start_id"),
-            bound("forgotten_events_end_id"),
-        ) {
+        if let (Some(first), Some(last)) =
+            (bound("forgotten_events_start_id"), bound("forgotten_events_end_id"))
+        {
             // Event ids are consecutive numbers. No file has more than a few ten thousand events.
-            forgotten.extend(
-                (first..=last)
-                    .take(MAX_EVENTS)
-                    .map(|n| n.to_string().into()),
-            );
+            forgotten.extend((first..=last).take(MAX_EVENTS).map(|n| n.to_string().into()));
         }
         let parts = text_at(args, &["summary"]);
         let summary = (!parts.is_empty()).then(|| Draft {
@@ -294,12 +259,7 @@ impl V0Reader {
             ..with_source(row, Draft::new(Role::User, parts))
         });
         let offset = usize::try_from(bound("summary_offset").unwrap_or(0)).unwrap_or(usize::MAX);
-        let condensation = Condensation {
-            forgotten,
-            trigger: "auto",
-            summary,
-            offset,
-        };
+        let condensation = Condensation { forgotten, trigger: "auto", summary, offset };
         self.view.condense(id, condensation, &mut self.transcript);
     }
 
@@ -317,11 +277,7 @@ const MAX_EVENTS: usize = 1_000_000;
 
 fn with_source(row: &Row, draft: Draft) -> Draft {
     let raw: Vec<Span> = vec![row.span.clone()];
-    Draft {
-        time: json::millis_at(&row.value, &["timestamp"]),
-        raw,
-        ..draft
-    }
+    Draft { time: json::millis_at(&row.value, &["timestamp"]), raw, ..draft }
 }
 
 fn text_at(value: &Value, path: &[&str]) -> Vec<Part> {

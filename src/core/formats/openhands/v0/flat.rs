@@ -37,9 +37,7 @@ pub(super) fn is_action(value: &Value) -> bool {
     let has = |key| value.get(key).is_some();
     json::str_at(value, &["action"]).is_some_and(|action| ACTIONS.contains(&action))
         && ["thought", "content", "action_risk"].into_iter().any(has)
-        && !["args", "role", "observation", "source"]
-            .into_iter()
-            .any(has)
+        && !["args", "role", "observation", "source"].into_iter().any(has)
 }
 
 /// Converts flat events to the later form. An observation answers the action before it.
@@ -55,9 +53,7 @@ pub(super) fn nest(events: &mut [Row]) {
             nest_action(value, if is_users { "user" } else { "agent" });
             latest = Some(at);
         } else if value.get("observation").is_some()
-            && ["id", "cause", "extras"]
-                .iter()
-                .all(|key| value.get(key).is_none())
+            && ["id", "cause", "extras"].iter().all(|key| value.get(key).is_none())
             && let (Some(latest), Some(members)) = (latest.take(), value.as_object_mut())
         {
             members.insert("cause".to_owned(), latest.into());
@@ -69,9 +65,8 @@ fn nest_action(value: &mut Value, source: &str) {
     let Some(members) = value.as_object_mut() else {
         return;
     };
-    let (mut nested, args): (Map<String, Value>, Map<String, Value>) = std::mem::take(members)
-        .into_iter()
-        .partition(|(key, _)| OWN.contains(&key.as_str()));
+    let (mut nested, args): (Map<String, Value>, Map<String, Value>) =
+        std::mem::take(members).into_iter().partition(|(key, _)| OWN.contains(&key.as_str()));
     nested.insert("source".to_owned(), source.into());
     nested.insert("args".to_owned(), args.into());
     *members = nested;

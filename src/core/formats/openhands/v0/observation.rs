@@ -22,18 +22,11 @@ pub(super) fn as_sent(text: &str) -> Option<String> {
 /// Returns recalled content: repository instructions and the instructions that the message triggered.
 pub(super) fn recalled(value: &Value) -> String {
     let extras = value.get("extras").unwrap_or(&Value::Null);
-    let own = [
-        "repo_instructions",
-        "additional_agent_instructions",
-        "conversation_instructions",
-    ]
-    .iter()
-    .filter_map(|key| json::str_at(extras, &[key]));
+    let own = ["repo_instructions", "additional_agent_instructions", "conversation_instructions"]
+        .iter()
+        .filter_map(|key| json::str_at(extras, &[key]));
     let agents = extras.get("microagent_knowledge").and_then(Value::as_array);
-    let agents = agents
-        .into_iter()
-        .flatten()
-        .filter_map(|a| json::str_at(a, &["content"]));
+    let agents = agents.into_iter().flatten().filter_map(|a| json::str_at(a, &["content"]));
     let texts: Vec<&str> = own.chain(agents).filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
 }

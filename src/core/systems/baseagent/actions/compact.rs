@@ -18,11 +18,8 @@ pub(super) const ACTION: NamedAction = NamedAction {
     shape: Shape::OpenAi,
     numbers: &["usable", "threshold", "max_tokens"],
     make: |settings| {
-        let choices = [
-            ("any", Fit::Any),
-            ("shorter", Fit::Shorter),
-            ("not_shorter", Fit::NotShorter),
-        ];
+        let choices =
+            [("any", Fit::Any), ("shorter", Fit::Shorter), ("not_shorter", Fit::NotShorter)];
         check_keys(settings, &["result", "prompt", "prefix"])?;
         let shipped = Texts::default();
         Ok(Arc::new(Compact {
@@ -77,9 +74,7 @@ impl Rewrite for Compact {
         log.push(compaction_result(before, after));
         if self.fit == Fit::Shorter && compacted.messages.is_some() {
             let n = messages.len();
-            log.push(format!(
-                "[loop] Context compacted: {n} -> {n_left} messages"
-            ));
+            log.push(format!("[loop] Context compacted: {n} -> {n_left} messages"));
         }
         Ok(Rewritten {
             messages: compacted.messages,

@@ -45,10 +45,7 @@ fn failure(input: &RewriteInput<'_>) -> Failure {
         (status_of(input.error), input.error.to_owned())
     };
     match status {
-        Some(status) => Failure::Llm {
-            code: code_of_status(status).to_owned(),
-            message,
-        },
+        Some(status) => Failure::Llm { code: code_of_status(status).to_owned(), message },
         // Without an answer there is no status: the client raises an exception.
         None => Failure::Other(PythonError::new("RuntimeError", message)),
     }

@@ -16,10 +16,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     numbers: &["max_tokens"],
     make: |settings| {
         check_keys(settings, &["counts"])?;
-        let rules = [
-            ("bytes", middle_out as Rule),
-            ("code_points", document_middle_out),
-        ];
+        let rules = [("bytes", middle_out as Rule), ("code_points", document_middle_out)];
         let rule = choice(settings, "counts", &rules)?.unwrap_or(middle_out);
         Ok(Arc::new(MiddleOut { rule }))
     },

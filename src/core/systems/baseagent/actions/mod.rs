@@ -17,12 +17,8 @@ use crate::systems::terms::terms;
 use crate::units::Tokens;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[
-    middle_out::ACTION,
-    prune::ACTION,
-    compact::ACTION,
-    fail::ACTION,
-];
+pub static ACTIONS: &[NamedAction] =
+    &[middle_out::ACTION, prune::ACTION, compact::ACTION, fail::ACTION];
 
 /// The token estimate.
 pub static METER: NamedMeter = NamedMeter {
@@ -37,11 +33,7 @@ pub static METER: NamedMeter = NamedMeter {
 /// Returns the result of an exception outside a model call, which ends the run.
 fn raised(error: PythonError) -> Rewritten {
     let halt = Failure::Other(error).fatal_line();
-    Rewritten {
-        log: vec![format!("[loop] {halt}")],
-        halt: Some(halt),
-        ..Rewritten::default()
-    }
+    Rewritten { log: vec![format!("[loop] {halt}")], halt: Some(halt), ..Rewritten::default() }
 }
 
 fn limits_of(input: &RewriteInput<'_>) -> Limits {

@@ -8,10 +8,7 @@ use crate::systems::baseagent::MARKER;
 /// Makes a message whose content is a part of a session.
 fn message(role: &str, text: &str, part: u32) -> ChatMessage {
     ChatMessage::from(Fields {
-        content: Content::Text(Text {
-            text: text.into(),
-            part: Some(part),
-        }),
+        content: Content::Text(Text { text: text.into(), part: Some(part) }),
         ..ChatMessage::new(role, "").into_fields()
     })
 }
@@ -63,14 +60,7 @@ fn conversation() -> Vec<ChatMessage> {
 #[test]
 fn a_cut_output_keeps_its_part() {
     let messages = vec![message("tool", &"x".repeat(100), 7)];
-    let cut = run(
-        &middle_out::ACTION,
-        "",
-        &[("max_tokens", 2.0)],
-        messages,
-        &[],
-    )
-    .unwrap();
+    let cut = run(&middle_out::ACTION, "", &[("max_tokens", 2.0)], messages, &[]).unwrap();
     let text = "xxxx\n\n...23 tokens truncated...\n\nxxxx";
     assert_eq!(cut.messages, Some(vec![message("tool", text, 7)]));
     assert!(cut.fired);
@@ -79,14 +69,7 @@ fn a_cut_output_keeps_its_part() {
 #[test]
 fn a_short_output_is_unchanged() {
     let messages = vec![message("tool", "x", 7)];
-    let cut = run(
-        &middle_out::ACTION,
-        "",
-        &[("max_tokens", 2.0)],
-        messages,
-        &[],
-    )
-    .unwrap();
+    let cut = run(&middle_out::ACTION, "", &[("max_tokens", 2.0)], messages, &[]).unwrap();
     assert_eq!(cut.messages, None);
     assert!(!cut.fired);
 }
@@ -114,19 +97,13 @@ fn clearing_reports_its_terms_and_log_lines() {
 fn a_summary_leaves_the_instructions_and_itself() {
     let request = run(&compact::ACTION, "", LIMITS, conversation(), &[]).unwrap_err();
     assert_eq!(request.0.messages.len(), 4);
-    assert_eq!(
-        (request.0.with_tools, request.0.max_tokens),
-        (false, Some(4096))
-    );
+    assert_eq!((request.0.with_tools, request.0.max_tokens), (false, Some(4096)));
     let replies = [SummaryReply::Text("done".into())];
     let settings = "result = 'shorter'\nprefix = 'So far: '";
     let compacted = run(&compact::ACTION, settings, LIMITS, conversation(), &replies).unwrap();
     assert_eq!(
         compacted.messages.unwrap(),
-        [
-            message("system", "S", 0),
-            ChatMessage::summary("user", "So far: done")
-        ]
+        [message("system", "S", 0), ChatMessage::summary("user", "So far: done")]
     );
 }
 
@@ -135,13 +112,7 @@ fn a_storing_stage_ignores_a_list_that_would_not_get_shorter() {
     let short = || conversation().split_off(2);
     let stored = run(&compact::ACTION, "result = 'shorter'", LIMITS, short(), &[]).unwrap();
     assert_eq!((stored.messages, stored.fired), (None, false));
-    let sent = run(
-        &compact::ACTION,
-        "result = 'not_shorter'",
-        LIMITS,
-        short(),
-        &[],
-    );
+    let sent = run(&compact::ACTION, "result = 'not_shorter'", LIMITS, short(), &[]);
     assert!(sent.is_err(), "a summary is requested");
 }
 

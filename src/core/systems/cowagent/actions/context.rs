@@ -16,10 +16,7 @@ pub(super) fn log_statistics(input: &RewriteInput<'_>) -> Rewritten {
             term("tool", counts.tool),
             term("characters", counts.chars),
         ],
-        log: context_command(conversation, "")
-            .lines()
-            .map(str::to_owned)
-            .collect(),
+        log: context_command(conversation, "").lines().map(str::to_owned).collect(),
         ..Rewritten::default()
     }
 }

@@ -24,9 +24,7 @@ pub(super) fn cut_new_results(input: &RewriteInput<'_>) -> Rewritten {
             let shorter = result_text(block).and_then(|text| cut_result(text, most));
             if let Some(text) = shorter {
                 set_result_text(block, text);
-                log.push(format!(
-                    "info: 📎 Truncated tool result: {length} -> {most} chars"
-                ));
+                log.push(format!("info: 📎 Truncated tool result: {length} -> {most} chars"));
             }
         }
     }

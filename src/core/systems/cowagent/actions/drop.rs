@@ -20,10 +20,7 @@ pub(super) fn trim_scheduler(input: &RewriteInput<'_>) -> Rewritten {
     let before = conversation.len();
     trim_to_turns(&mut conversation, keep);
     let n_removed = before - conversation.len();
-    let terms = vec![
-        term("messages_removed", n_removed),
-        term("keep_turns", keep),
-    ];
+    let terms = vec![term("messages_removed", n_removed), term("keep_turns", keep)];
     changed(n_removed, [system, &conversation], terms, Vec::new())
 }
 

@@ -121,9 +121,7 @@ fn repeats(messages: &Messages) -> (usize, String, usize) {
         run.n_read = messages.len();
     });
     let has_result = |m: &ChatMessage| m.blocks().iter().any(|b| answered_id(b).is_some());
-    let newest = run
-        .newest
-        .filter(|_| messages.last().is_some_and(has_result));
+    let newest = run.newest.filter(|_| messages.last().is_some_and(has_result));
     let newest = newest.and_then(|at| named_calls(&messages[at]).next());
     let Some((_, tool, arguments)) = newest else {
         return (run.n_steps, String::new(), 0);

@@ -173,10 +173,7 @@ fn term(name: &str, value: usize) -> (String, f64) {
 
 /// Returns the result of a check that changed nothing.
 fn idle(terms: Vec<(String, f64)>) -> Rewritten {
-    Rewritten {
-        terms,
-        ..Rewritten::default()
-    }
+    Rewritten { terms, ..Rewritten::default() }
 }
 
 /// Returns the result of an action that changed `n` messages or contents after the instructions.

@@ -49,11 +49,7 @@ pub(super) fn recover(input: &RewriteInput<'_>) -> Rewritten {
         log,
         files: Vec::new(),
         halt: (!helps).then(|| OVERFLOW_ERROR.to_owned()),
-        memory: if helps {
-            json!({"tried_call": input.call}).into()
-        } else {
-            Memory::default()
-        },
+        memory: if helps { json!({"tried_call": input.call}).into() } else { Memory::default() },
     }
 }
 
@@ -128,10 +124,7 @@ pub(super) fn clear(input: &RewriteInput<'_>) -> Rewritten {
         messages: Some(system.to_vec()),
         fired: true,
         terms,
-        log: vec![format!(
-            "✅ 已清除当前对话上下文 ({} 条消息)",
-            conversation.len()
-        )],
+        log: vec![format!("✅ 已清除当前对话上下文 ({} 条消息)", conversation.len())],
         ..Rewritten::default()
     }
 }

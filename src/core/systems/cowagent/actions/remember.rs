@@ -56,13 +56,7 @@ pub(super) fn remember_all(
     let mut memory = DailyMemory::of(input);
     let (_, conversation) = split_instructions(&input.messages);
     let flushed = &mut memory.flushed;
-    let flush = flush(
-        conversation,
-        Reason::Overflow,
-        None,
-        flushed,
-        &mut Vec::new(),
-    );
+    let flush = flush(conversation, Reason::Overflow, None, flushed, &mut Vec::new());
     memory.write(&flush, replies)?;
     Ok(memory.result(&[flush], None))
 }
@@ -174,9 +168,5 @@ fn new_entries(name: String, entries: &str) -> Vec<NewFile> {
     if entries.is_empty() {
         return Vec::new();
     }
-    vec![NewFile {
-        name,
-        content: FileContent::Text(entries.into()),
-        appends: true,
-    }]
+    vec![NewFile { name, content: FileContent::Text(entries.into()), appends: true }]
 }

@@ -10,11 +10,7 @@ fn input(
     memory: Memory,
 ) -> RewriteInput<'static> {
     RewriteInput {
-        messages: messages
-            .iter()
-            .map(message_from_json)
-            .collect::<Vec<_>>()
-            .into(),
+        messages: messages.iter().map(message_from_json).collect::<Vec<_>>().into(),
         tools: &[],
         numbers,
         at: Hook::BeforeCall,
@@ -45,10 +41,7 @@ fn texts(rewritten: &Rewritten) -> Vec<String> {
     let messages = rewritten.messages.as_ref().unwrap();
     let text = |m: &ChatMessage| {
         let json = message_to_json(m)["content"].clone();
-        json.as_str()
-            .or(json[0]["text"].as_str())
-            .unwrap_or_default()
-            .to_owned()
+        json.as_str().or(json[0]["text"].as_str()).unwrap_or_default().to_owned()
     };
     messages.iter().map(text).collect()
 }
@@ -63,10 +56,7 @@ fn written(rewritten: &Rewritten) -> &str {
 fn conversation(n_turns: usize) -> Vec<Value> {
     let system = json!({"role": "system", "content": "be good"});
     let turns = (1..=n_turns).flat_map(|n| {
-        [
-            text("user", &format!("question {n}")),
-            text("assistant", &format!("answer {n}")),
-        ]
+        [text("user", &format!("question {n}")), text("assistant", &format!("answer {n}"))]
     });
     std::iter::once(system).chain(turns).collect()
 }
@@ -83,11 +73,8 @@ fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
     ];
     let replies = [SummaryReply::Text("- two things".into())];
     let conversation = conversation(4);
-    let remembered = act(
-        "cowagent.remember",
-        input(&conversation, numbers, Memory::default()),
-        &replies,
-    );
+    let remembered =
+        act("cowagent.remember", input(&conversation, numbers, Memory::default()), &replies);
     assert!(remembered.fired);
     assert_eq!(
         texts(&remembered)[5],
@@ -98,11 +85,7 @@ fn a_summary_precedes_the_kept_messages_and_is_written_to_the_daily_file() {
     assert_eq!(written(&remembered), file);
     assert_eq!(remembered.files[0].name, "memory/daily.md");
     // The same texts are not summarized twice.
-    let again = act(
-        "cowagent.remember",
-        input(&conversation, numbers, remembered.memory),
-        &[],
-    );
+    let again = act("cowagent.remember", input(&conversation, numbers, remembered.memory), &[]);
     assert!(!again.fired && again.messages.is_none());
 }
 
@@ -121,10 +104,7 @@ fn a_daily_file_has_its_date_and_hours_and_a_new_day_a_new_file() {
         let since = humantime::parse_rfc3339(time).unwrap();
         let since = since.duration_since(std::time::UNIX_EPOCH).unwrap();
         let since = Some(Millis(i64::try_from(since.as_millis()).unwrap()));
-        let input = RewriteInput {
-            since,
-            ..input(&conversation(n_turns), numbers, memory)
-        };
+        let input = RewriteInput { since, ..input(&conversation(n_turns), numbers, memory) };
         act("cowagent.remember", input, &replies)
     };
     let first = at("2026-03-01T22:00:30Z", 4, Memory::default());
@@ -151,20 +131,8 @@ fn half_of_too_many_turns_is_dropped() {
         input(&conversation(4), &[("max_turns", 3.0)], Memory::default()),
         &[],
     );
-    assert_eq!(
-        texts(&limited),
-        [
-            "be good",
-            "question 3",
-            "answer 3",
-            "question 4",
-            "answer 4"
-        ]
-    );
-    assert_eq!(
-        limited.log,
-        ["info: 💾 上下文轮次超限: 4 > 3，裁剪至 2 轮（移除 2 轮）"]
-    );
+    assert_eq!(texts(&limited), ["be good", "question 3", "answer 3", "question 4", "answer 4"]);
+    assert_eq!(limited.log, ["info: 💾 上下文轮次超限: 4 > 3，裁剪至 2 轮（移除 2 轮）"]);
     let kept = act(
         "cowagent.limit_turns",
         input(&conversation(3), &[("max_turns", 3.0)], Memory::default()),
@@ -177,11 +145,7 @@ fn half_of_too_many_turns_is_dropped() {
 fn of_the_two_answers_to_the_budget_only_one_acts() {
     let numbers = &[("max_tokens", 10.0), ("few_turns", 5.0)];
     let run = |name: &str, n_turns: usize| {
-        act(
-            name,
-            input(&conversation(n_turns), numbers, Memory::default()),
-            &[],
-        )
+        act(name, input(&conversation(n_turns), numbers, Memory::default()), &[])
     };
     assert!(run("cowagent.flatten_turns", 4).fired && !run("cowagent.halve_turns", 4).fired);
     assert!(!run("cowagent.flatten_turns", 5).fired && run("cowagent.halve_turns", 5).fired);
@@ -190,39 +154,20 @@ fn of_the_two_answers_to_the_budget_only_one_acts() {
 
 #[test]
 fn a_second_overflow_of_the_same_call_empties_the_conversation() {
-    let numbers = &[
-        ("result_chars", 1e4),
-        ("user_chars", 1e4),
-        ("keep_turns", 5.0),
-    ];
-    let first = act(
-        "cowagent.recover",
-        input(&conversation(8), numbers, Memory::default()),
-        &[],
-    );
+    let numbers = &[("result_chars", 1e4), ("user_chars", 1e4), ("keep_turns", 5.0)];
+    let first = act("cowagent.recover", input(&conversation(8), numbers, Memory::default()), &[]);
     assert_eq!(first.messages.as_ref().map(Vec::len), Some(11));
     assert_eq!(first.halt, None);
-    let second = act(
-        "cowagent.recover",
-        input(&conversation(8), numbers, first.memory),
-        &[],
-    );
+    let second = act("cowagent.recover", input(&conversation(8), numbers, first.memory), &[]);
     assert_eq!(texts(&second), ["be good"]);
     assert!(second.halt.unwrap().starts_with("抱歉，对话历史过长"));
 }
 
 #[test]
 fn a_short_conversation_is_emptied_at_once() {
-    let numbers = &[
-        ("result_chars", 1e4),
-        ("user_chars", 1e4),
-        ("keep_turns", 5.0),
-    ];
-    let recovered = act(
-        "cowagent.recover",
-        input(&conversation(5), numbers, Memory::default()),
-        &[],
-    );
+    let numbers = &[("result_chars", 1e4), ("user_chars", 1e4), ("keep_turns", 5.0)];
+    let recovered =
+        act("cowagent.recover", input(&conversation(5), numbers, Memory::default()), &[]);
     assert!(recovered.halt.is_some());
     assert_eq!(texts(&recovered), ["be good"]);
 }
@@ -237,16 +182,10 @@ fn a_third_equal_success_brings_a_hint() {
         ]
     };
     let with_calls = |n: usize| -> Vec<Value> {
-        std::iter::once(text("user", "go"))
-            .chain((0..n).flat_map(call))
-            .collect()
+        std::iter::once(text("user", "go")).chain((0..n).flat_map(call)).collect()
     };
     let run = |n: usize| {
-        act(
-            "cowagent.hint_at_repeats",
-            input(&with_calls(n), &[], Memory::default()),
-            &[],
-        )
+        act("cowagent.hint_at_repeats", input(&with_calls(n), &[], Memory::default()), &[])
     };
     assert!(!run(2).fired);
     let hinted = run(3);

@@ -15,13 +15,7 @@ pub(super) const ACTION: NamedAction = NamedAction {
     kind: ActionKind::Drop,
     help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "max_tokens",
-        "keep_recent",
-        "tool_injection",
-        "provider",
-        "attempt",
-    ],
+    numbers: &["max_tokens", "keep_recent", "tool_injection", "provider", "attempt"],
     make: |settings| {
         check_keys(settings, &["reading"])?;
         let reading = Reading::of(settings)?;
@@ -89,10 +83,7 @@ impl Rewrite for Emergency {
 }
 
 fn halted(why: String) -> Rewritten {
-    Rewritten {
-        halt: Some(why),
-        ..Rewritten::default()
-    }
+    Rewritten { halt: Some(why), ..Rewritten::default() }
 }
 
 /// Returns the provider's error text: by the number, or by the model if that is 0. Providers of the OpenAI kind (1) use

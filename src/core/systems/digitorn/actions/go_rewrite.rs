@@ -43,13 +43,7 @@ pub(super) const FIT: NamedAction = NamedAction {
     kind: ActionKind::Drop,
     help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "keep_recent",
-        "strategy",
-        "summary_max_tokens",
-        "limit",
-        "estimate_ratio",
-    ],
+    numbers: &["keep_recent", "strategy", "summary_max_tokens", "limit", "estimate_ratio"],
     make: |settings| {
         let compact = Compact::of(settings)?;
         Ok(Arc::new(Fit { compact }))
@@ -200,9 +194,7 @@ fn limit_of(input: &RewriteInput<'_>) -> f64 {
 /// Returns the approximate bytes of a sent message: its escaped texts and the JSON around them.
 fn written(message: &ChatMessage) -> u64 {
     let escaped = |text: &str| {
-        let escapes = text
-            .bytes()
-            .filter(|b| matches!(b, b'"' | b'\\' | b'\n' | b'\t' | b'\r'));
+        let escapes = text.bytes().filter(|b| matches!(b, b'"' | b'\\' | b'\n' | b'\t' | b'\r'));
         (text.len() + escapes.count()) as u64
     };
     let calls = message.calls().iter().filter_map(|call| {
@@ -230,18 +222,12 @@ fn elide_results(input: &RewriteInput<'_>) -> Rewritten {
 
 fn emergency(input: &RewriteInput<'_>) -> Rewritten {
     if !input.error.is_empty() && !is_context_overflow(input.error) {
-        return Rewritten {
-            halt: Some(input.error.to_owned()),
-            ..Rewritten::default()
-        };
+        return Rewritten { halt: Some(input.error.to_owned()), ..Rewritten::default() };
     }
     if input.number("attempt") > 1.0 {
         let window = input.window;
         let why = format!("This model's maximum context length is {window} tokens.");
-        return Rewritten {
-            halt: Some(why),
-            ..Rewritten::default()
-        };
+        return Rewritten { halt: Some(why), ..Rewritten::default() };
     }
     let keep = emergency_keep_recent(input.number("keep_recent") as i64);
     let (system, conversation) = split_system(&input.messages);

@@ -86,11 +86,8 @@ impl HookMemory {
         if let Some(built) = self.built.iter().find(is_current) {
             return Arc::clone(&built.hooks);
         }
-        let built = BuiltHooks {
-            by,
-            numbers: input.numbers.to_vec(),
-            hooks: action.all(input).into(),
-        };
+        let built =
+            BuiltHooks { by, numbers: input.numbers.to_vec(), hooks: action.all(input).into() };
         let hooks = Arc::clone(&built.hooks);
         self.built.retain(|built| built.by != by);
         self.built.push(built);
@@ -134,11 +131,7 @@ impl Hooks {
     /// Returns the application's hooks, and the injected one if the numbers enable it.
     fn all(&self, input: &RewriteInput<'_>) -> Vec<Hook> {
         let auto = (input.number("auto_compact") >= 1.0).then(|| {
-            let strategy = if input.number("strategy") >= 1.0 {
-                "summarize"
-            } else {
-                "truncate"
-            };
+            let strategy = if input.number("strategy") >= 1.0 { "summarize" } else { "truncate" };
             let mut hook = Hook::auto_compact(
                 &json!(input.number("compression_trigger")),
                 strategy,
@@ -149,9 +142,7 @@ impl Hooks {
             let turns = input.number("cooldown_turns");
             if turns != DEFAULT_COOLDOWN_TURNS {
                 let turns = json!(turns as i64);
-                hook.action
-                    .params
-                    .insert("cooldown_turns".to_owned(), turns);
+                hook.action.params.insert("cooldown_turns".to_owned(), turns);
             }
             hook
         });

@@ -51,11 +51,7 @@ pub static DOCUMENT_METER: NamedMeter = NamedMeter {
 };
 
 /// The assumed window of a model if none is configured.
-pub static WINDOW: NamedWindow = NamedWindow {
-    name: "digitorn",
-    window: window_of,
-    output: |_| 0,
-};
+pub static WINDOW: NamedWindow = NamedWindow { name: "digitorn", window: window_of, output: |_| 0 };
 
 /// Whether a preset follows the code or the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +90,7 @@ fn documented(mode: ToolInjection) -> ToolInjection {
 }
 
 fn reminder_inputs<'a>(index: &'a ToolIndex, setup_summary: &'a [String]) -> ReminderInputs<'a> {
-    ReminderInputs {
-        tools: Some(index),
-        setup_summary,
-        memory: "",
-    }
+    ReminderInputs { tools: Some(index), setup_summary, memory: "" }
 }
 
 #[cfg(test)]

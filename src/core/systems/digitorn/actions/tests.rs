@@ -29,12 +29,7 @@ const NUMBERS: &[(&str, f64)] = &[
 
 fn action(name: &str, settings: &str) -> Arc<dyn Rewrite> {
     let action = ACTIONS.iter().find(|a| a.name == name).unwrap();
-    assert!(
-        action
-            .numbers
-            .iter()
-            .all(|n| NUMBERS.iter().any(|(known, _)| known == n))
-    );
+    assert!(action.numbers.iter().all(|n| NUMBERS.iter().any(|(known, _)| known == n)));
     (action.make)(&toml::from_str(settings).unwrap()).unwrap()
 }
 
@@ -65,11 +60,7 @@ fn input(
 fn chat(n: usize) -> Vec<ChatMessage> {
     let mut messages = vec![ChatMessage::new("system", "s")];
     let role = |idx: usize| {
-        if idx.is_multiple_of(2) {
-            "user"
-        } else {
-            "assistant"
-        }
+        if idx.is_multiple_of(2) { "user" } else { "assistant" }
     };
     messages.extend((0..n).map(|idx| ChatMessage::new(role(idx), "x".repeat(2_000))));
     messages
@@ -87,15 +78,9 @@ fn a_chat_without_tools_compacts_once_and_never_again() {
     assert_eq!(first.messages.as_ref().unwrap().len(), 6);
     assert!(first.fired);
     let again = run(&*hooks, input(chat(9), (10, 0), 200.0, first.memory));
-    assert!(
-        again.fired && again.messages.is_none(),
-        "it fires and does nothing"
-    );
+    assert!(again.fired && again.messages.is_none(), "it fires and does nothing");
     let rested = run(&*hooks, input(chat(9), (11, 0), 220.0, again.memory));
-    assert!(
-        !rested.fired,
-        "less than 30 seconds later it does not even fire"
-    );
+    assert!(!rested.fired, "less than 30 seconds later it does not even fire");
 }
 
 #[test]
@@ -103,10 +88,7 @@ fn own_hooks_keep_their_count_in_the_memory() {
     let once = r#"hooks = [{ id = "note", on = "turn_start", max_fires = 1, action = { type = "inject_message", content = "N" } }]"#;
     let hooks = action("digitorn.hooks", once);
     let short = vec![ChatMessage::new("user", "q")];
-    let first = run(
-        &*hooks,
-        input(short.clone(), (1, 0), 0.0, Memory::default()),
-    );
+    let first = run(&*hooks, input(short.clone(), (1, 0), 0.0, Memory::default()));
     let messages = first.messages.unwrap();
     assert_eq!(messages[0].text(), Some("q\n\n[System note: N]"));
     let kept = first.memory.shared::<HookMemory>(MEMORY_KEY).unwrap();
@@ -121,24 +103,12 @@ fn the_document_s_example_injects_at_its_turn_only() {
         hooks = [{ id = "five", on = "turn_start", condition = { type = "turn_count", count = 8 }, action = { type = "inject_message", role = "system", message = "N" } }]
     "#;
     let shipped = action("digitorn.hooks", example);
-    let documented = action(
-        "digitorn.hooks",
-        &format!("reading = \"document\"\n{example}"),
-    );
+    let documented = action("digitorn.hooks", &format!("reading = \"document\"\n{example}"));
     let at = |call: usize| RewriteInput {
         call,
-        ..input(
-            vec![ChatMessage::new("system", "s")],
-            (1, 0),
-            0.0,
-            Memory::default(),
-        )
+        ..input(vec![ChatMessage::new("system", "s")], (1, 0), 0.0, Memory::default())
     };
-    let late = |call: u32| RewriteInput {
-        turn: 1,
-        call_in_turn: call,
-        ..at(7)
-    };
+    let late = |call: u32| RewriteInput { turn: 1, call_in_turn: call, ..at(7) };
     assert!(!run(&*shipped, late(9)).fired);
     let ignored = run(&*shipped, late(10));
     assert!(ignored.fired && ignored.messages.is_none());
@@ -155,10 +125,8 @@ fn anthropic_s_refusal_is_not_recognized() {
     let emergency = action("digitorn.emergency", "");
     let recognized = run(&*emergency, input(chat(9), (1, 0), 0.0, Memory::default()));
     assert_eq!(recognized.messages.unwrap().len(), 6);
-    let claude = RewriteInput {
-        model: "claude-sonnet-4",
-        ..input(chat(9), (1, 0), 0.0, Memory::default())
-    };
+    let claude =
+        RewriteInput { model: "claude-sonnet-4", ..input(chat(9), (1, 0), 0.0, Memory::default()) };
     let missed = run(&*emergency, claude);
     assert!(missed.messages.is_none());
     assert!(missed.halt.unwrap().starts_with("prompt is too long"));
@@ -175,10 +143,7 @@ fn the_rewrite_in_go_recognizes_two_more_phrases() {
         let done = emergency_at(error);
         assert!(done.halt.is_none() && done.messages.is_some(), "{error}");
     }
-    assert_eq!(
-        emergency_at("rate limit").halt.as_deref(),
-        Some("rate limit")
-    );
+    assert_eq!(emergency_at("rate limit").halt.as_deref(), Some("rate limit"));
 }
 
 #[test]
@@ -186,15 +151,7 @@ fn a_result_is_cut_in_place() {
     let cut = action("digitorn.cut_result", "");
     let result =
         json!({"role": "tool", "tool_call_id": "c", "name": "ls", "content": "y".repeat(6_000)});
-    let done = run(
-        &*cut,
-        input(
-            vec![message_from_json(&result)],
-            (1, 1),
-            0.0,
-            Memory::default(),
-        ),
-    );
+    let done = run(&*cut, input(vec![message_from_json(&result)], (1, 1), 0.0, Memory::default()));
     let text = done.messages.unwrap()[0].text().unwrap().to_owned();
     assert!(text.contains("showing first 4500 of 6000 characters from ls."));
 }
@@ -204,16 +161,9 @@ fn the_rewrite_in_go_keeps_half_as_many_until_a_request_fits() {
     let fit = action("digitorn.go_fit", "prompt = 'P'");
     let done = run(&*fit, input(chat(9), (5, 0), 0.0, Memory::default()));
     let messages = done.messages.unwrap();
-    assert_eq!(
-        messages.len(),
-        2 + 2,
-        "system prompt and recap, then the least that it keeps"
-    );
+    assert_eq!(messages.len(), 2 + 2, "system prompt and recap, then the least that it keeps");
     let again = run(&*fit, input(messages, (6, 0), 1.0, Memory::default()));
-    assert!(
-        again.messages.is_none(),
-        "what it keeps cannot shrink further"
-    );
+    assert!(again.messages.is_none(), "what it keeps cannot shrink further");
 }
 
 #[test]

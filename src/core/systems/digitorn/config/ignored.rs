@@ -65,15 +65,9 @@ const ACTIONS: &[(&str, &[&str])] = &[
             "cooldown_turns",
         ],
     ),
-    (
-        "inject_message",
-        &["content", "strategy", "role", "position"],
-    ),
+    ("inject_message", &["content", "strategy", "role", "position"]),
     ("log", &["message", "level"]),
-    (
-        "module_action",
-        &["name", "module", "action", "params", "action_params"],
-    ),
+    ("module_action", &["name", "module", "action", "params", "action_params"]),
 ];
 
 /// Collector of keys without effect.
@@ -84,25 +78,14 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn ignore(&mut self, path: &str, why: &str) {
-        self.ignored.push(Ignored {
-            path: path.to_owned(),
-            why: why.to_owned(),
-        });
+        self.ignored.push(Ignored { path: path.to_owned(), why: why.to_owned() });
     }
 
     /// Collects keys other than the known ones.
     fn ignore_others(&mut self, value: &Value, path: &str, known: &[&str], why: &str) {
-        for key in value
-            .as_object()
-            .into_iter()
-            .flat_map(|fields| fields.keys())
-        {
+        for key in value.as_object().into_iter().flat_map(|fields| fields.keys()) {
             if !known.contains(&key.as_str()) {
-                let at = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
+                let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 self.ignore(&at, why);
             }
         }
@@ -113,13 +96,7 @@ impl Reader {
     }
 
     pub(super) fn execution(&mut self, execution: &Value, level: Level) {
-        let known = [
-            "context",
-            "hooks",
-            "max_turns",
-            "tool_injection",
-            "entry_agent",
-        ];
+        let known = ["context", "hooks", "max_turns", "tool_injection", "entry_agent"];
         self.ignore_others(execution, "execution", &known, NOT_CONTEXT);
         let context = &execution["context"];
         if level == Level::Brain {
@@ -165,18 +142,8 @@ impl Reader {
         for hook in hooks.as_array().into_iter().flatten() {
             let path = format!("{path}[{}]", hook["id"].as_str().unwrap_or("?"));
             self.ignore_others(hook, &path, HOOK, NO_SUCH_FIELD);
-            self.rule(
-                &hook["condition"],
-                &format!("{path}.condition"),
-                CONDITIONS,
-                "condition",
-            );
-            self.rule(
-                &hook["action"],
-                &format!("{path}.action"),
-                ACTIONS,
-                "action",
-            );
+            self.rule(&hook["condition"], &format!("{path}.condition"), CONDITIONS, "condition");
+            self.rule(&hook["action"], &format!("{path}.action"), ACTIONS, "action");
         }
     }
 

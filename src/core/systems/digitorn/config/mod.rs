@@ -84,16 +84,10 @@ impl Application {
         let mut reader = Reader::default();
         reader.top(document);
         let execution = &document["execution"];
-        let agents: Vec<&Value> = document["agents"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .collect();
+        let agents: Vec<&Value> = document["agents"].as_array().into_iter().flatten().collect();
         let wanted = execution["entry_agent"].as_str();
         let entry = wanted.and_then(|id| agents.iter().find(|agent| agent["id"] == id));
-        let entry = entry
-            .or(agents.first())
-            .map_or(&Value::Null, |agent| *agent);
+        let entry = entry.or(agents.first()).map_or(&Value::Null, |agent| *agent);
         let brain = &entry["brain"];
         let (level, block) = match (&brain["context"], &execution["context"]) {
             (Value::Object(block), _) => (Level::Brain, block.clone()),
@@ -112,9 +106,7 @@ impl Application {
             summary_brain: summary_brain(brain, execution),
             hooks,
             max_turns: execution["max_turns"].as_i64().unwrap_or(MAX_TURNS),
-            tool_injection: execution["tool_injection"]
-                .as_str()
-                .and_then(ToolInjection::named),
+            tool_injection: execution["tool_injection"].as_str().and_then(ToolInjection::named),
             context,
             ignored: reader.ignored,
         }
@@ -183,15 +175,15 @@ impl Default for ContextSettings {
 fn hooks(document: &Value, agents: &[&Value], context: &ContextSettings) -> Vec<Hook> {
     let listed = |value: &Value| -> Vec<Hook> {
         let list = value["hooks"].as_array().into_iter().flatten();
-        list.map(|hook| Hook::from_json(&with_plain_on(hook)))
-            .collect()
+        list.map(|hook| Hook::from_json(&with_plain_on(hook))).collect()
     };
     let mut hooks = listed(&document["execution"]);
     for agent in agents {
-        hooks.extend(listed(agent).into_iter().map(|hook| Hook {
-            agent_id: agent["id"].as_str().map(str::to_owned),
-            ..hook
-        }));
+        hooks.extend(
+            listed(agent)
+                .into_iter()
+                .map(|hook| Hook { agent_id: agent["id"].as_str().map(str::to_owned), ..hook }),
+        );
     }
     let auto = context.auto_compact.then(|| {
         Hook::auto_compact(

@@ -69,20 +69,8 @@ fn the_complete_example_is_parsed_as_shipped() {
     assert_eq!(ids, ["pressure_log", "turn5_reminder", "_auto_compact"]);
     let brain = application.summary_brain.as_ref().unwrap();
     assert_eq!(brain.provider_id, "_summary_ollama");
-    assert!(
-        why(
-            &application,
-            "execution.hooks[turn5_reminder].condition.count"
-        )
-        .is_some()
-    );
-    assert!(
-        why(
-            &application,
-            "execution.hooks[turn5_reminder].action.message"
-        )
-        .is_some()
-    );
+    assert!(why(&application, "execution.hooks[turn5_reminder].condition.count").is_some());
+    assert!(why(&application, "execution.hooks[turn5_reminder].action.message").is_some());
     assert!(why(&application, "execution.context.strategy").is_some());
     assert!(why(&application, "capabilities").is_some());
     assert!(why(&application, "execution.hooks[pressure_log].action.message").is_none());
@@ -99,10 +87,7 @@ fn a_brain_replaces_the_whole_block_and_the_rest_is_default() {
         "config": {"api_key": "{{env.KEY}}"},
     });
     let application = Application::from_json(&example);
-    assert_eq!(
-        (application.max_tokens, application.context.keep_recent),
-        (8_000, 10)
-    );
+    assert_eq!((application.max_tokens, application.context.keep_recent), (8_000, 10));
     assert_eq!(application.context.strategy, "summarize");
     let brain = application.summary_brain.as_ref().unwrap();
     assert_eq!(brain.provider_id, "_summary_default");
@@ -117,20 +102,14 @@ fn a_disabled_hook_that_compacts_keeps_the_injected_one_away() {
         json!([{"id": "off", "enabled": false, "action": {"type": "compact_context"}}]);
     let application = Application::from_json(&example);
     let last = application.hooks.last().unwrap();
-    assert_eq!(
-        (&*last.id, last.agent_id.as_deref()),
-        ("off", Some("assistant"))
-    );
+    assert_eq!((&*last.id, last.agent_id.as_deref()), ("off", Some("assistant")));
     assert_eq!(application.hooks.len(), 3);
 }
 
 #[test]
 fn an_empty_configuration_has_the_defaults_and_a_wrong_type_is_reported() {
     let application = Application::from_json(&Value::Null);
-    assert_eq!(
-        (application.level, application.max_tokens),
-        (Level::Default, 128_000)
-    );
+    assert_eq!((application.level, application.max_tokens), (Level::Default, 128_000));
     assert_eq!(application.hooks.len(), 1);
     let wrong = json!({"execution": {"context": {"keep_recent": "many", "window": 1}}});
     let application = Application::from_json(&wrong);

@@ -38,9 +38,7 @@ fn expand(template: &str, fields: &[(&str, i64)], depth: usize) -> Result<String
             out.push_str(&field.fill(fields, depth)?);
             rest = after;
         } else {
-            return Err(PythonError::of_value(
-                "Single '}' encountered in format string",
-            ));
+            return Err(PythonError::of_value("Single '}' encountered in format string"));
         }
     }
     out.push_str(rest);
@@ -58,9 +56,7 @@ impl<'a> Field<'a> {
     /// Parses a field after its opening brace, and returns the rest of the text.
     fn parse(text: &'a str) -> Result<(Self, &'a str), PythonError> {
         if text.is_empty() {
-            return Err(PythonError::of_value(
-                "Single '{' encountered in format string",
-            ));
+            return Err(PythonError::of_value("Single '{' encountered in format string"));
         }
         let mut in_brackets = false;
         let end = text.find(|c| {
@@ -72,20 +68,13 @@ impl<'a> Field<'a> {
         if from.starts_with('{') {
             return Err(PythonError::of_value("unexpected '{' in field name"));
         }
-        let mut field = Self {
-            name,
-            conversion: None,
-            spec: "",
-        };
+        let mut field = Self { name, conversion: None, spec: "" };
         let mut rest = from;
         if let Some(after) = from.strip_prefix('!') {
             let mut chars = after.chars();
             let no_conversion = "end of string while looking for conversion specifier";
-            field.conversion = Some(
-                chars
-                    .next()
-                    .ok_or_else(|| PythonError::of_value(no_conversion))?,
-            );
+            field.conversion =
+                Some(chars.next().ok_or_else(|| PythonError::of_value(no_conversion))?);
             rest = chars.as_str();
         }
         let after = field.parse_spec(rest)?;
@@ -129,9 +118,9 @@ impl<'a> Field<'a> {
         match self.conversion {
             None => number::format_int(value, &spec),
             Some('s' | 'r' | 'a') => number::format_str(&value.to_string(), &spec),
-            Some(other) => Err(PythonError::of_value(format!(
-                "Unknown conversion specifier {other}"
-            ))),
+            Some(other) => {
+                Err(PythonError::of_value(format!("Unknown conversion specifier {other}")))
+            }
         }
     }
 

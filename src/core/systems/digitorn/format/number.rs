@@ -8,15 +8,9 @@ pub(super) fn format_int(value: i64, text: &str) -> Result<String, PythonError> 
     let spec = Spec::parse(text, '>', "int")?;
     let kind = spec.kind.unwrap_or('d');
     if let Some(mark) = spec.grouping {
-        let takes = if mark == ',' {
-            "deEfFgG%"
-        } else {
-            "deEfFgG%boxX"
-        };
+        let takes = if mark == ',' { "deEfFgG%" } else { "deEfFgG%boxX" };
         if !takes.contains(kind) {
-            return Err(PythonError::of_value(format!(
-                "Cannot specify '{mark}' with '{kind}'."
-            )));
+            return Err(PythonError::of_value(format!("Cannot specify '{mark}' with '{kind}'.")));
         }
     }
     let magnitude = value.unsigned_abs();
@@ -102,11 +96,7 @@ fn as_float(magnitude: u64, kind: char, spec: &Spec) -> String {
         'e' | 'E' => exponent(value, precision),
         _ => general(value, precision.max(1), spec.is_alternate),
     };
-    if kind.is_ascii_uppercase() {
-        text.to_uppercase()
-    } else {
-        text
-    }
+    if kind.is_ascii_uppercase() { text.to_uppercase() } else { text }
 }
 
 /// Writes `1.5e+03`: Python writes at least two digits of the exponent, and its sign.
@@ -152,9 +142,6 @@ pub(super) fn format_str(value: &str, text: &str) -> Result<String, PythonError>
     if let Some(why) = refused {
         return Err(PythonError::of_value(why));
     }
-    let cut: String = value
-        .chars()
-        .take(spec.precision.unwrap_or(usize::MAX))
-        .collect();
+    let cut: String = value.chars().take(spec.precision.unwrap_or(usize::MAX)).collect();
     Ok(spec.pad("", &cut))
 }

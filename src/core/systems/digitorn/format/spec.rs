@@ -98,11 +98,7 @@ impl Spec {
         let fill = |n: usize| -> String { std::iter::repeat_n(self.fill, n).collect() };
         match self.align {
             '<' => format!("{sign}{body}{}", fill(missing)),
-            '^' => format!(
-                "{}{sign}{body}{}",
-                fill(missing / 2),
-                fill(missing - missing / 2)
-            ),
+            '^' => format!("{}{sign}{body}{}", fill(missing / 2), fill(missing - missing / 2)),
             '=' => format!("{sign}{}{body}", fill(missing)),
             _ => format!("{}{sign}{body}", fill(missing)),
         }
@@ -110,9 +106,7 @@ impl Spec {
 }
 
 fn digits(text: &str) -> Result<(Option<usize>, &str), PythonError> {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     if digits.is_empty() {
         return Ok((None, rest));

@@ -90,11 +90,7 @@ pub fn summarize(
         _ => return Ok(truncated(messages, cut, goal)),
     };
     let is_poorer = loses_a_fact(prior, &answer) || answer.trim().len() < prior.len() / 2;
-    let best = if !prior.is_empty() && is_poorer {
-        prior
-    } else {
-        &answer
-    };
+    let best = if !prior.is_empty() && is_poorer { prior } else { &answer };
     let recap = framed(&with_missing_facts(best, &dropped));
     Ok(Compaction {
         messages: behind(ChatMessage::summary("system", recap.as_str()), kept),
@@ -118,12 +114,7 @@ fn request(dropped: &[ChatMessage], summary: Summary<'_>) -> SummaryRequest {
 }
 
 fn unchanged(messages: &[ChatMessage], strategy: &'static str) -> Compaction {
-    Compaction {
-        messages: messages.to_vec(),
-        dropped: 0,
-        summary: String::new(),
-        strategy,
-    }
+    Compaction { messages: messages.to_vec(), dropped: 0, summary: String::new(), strategy }
 }
 
 fn behind(recap: ChatMessage, kept: &[ChatMessage]) -> Vec<ChatMessage> {

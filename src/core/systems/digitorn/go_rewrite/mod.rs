@@ -37,11 +37,7 @@ pub fn is_context_overflow(error: &str) -> bool {
 
 /// Returns the number of messages that an emergency keeps.
 pub fn emergency_keep_recent(keep_recent: i64) -> i64 {
-    let keep = if keep_recent <= 0 {
-        KEEP_RECENT
-    } else {
-        keep_recent
-    };
+    let keep = if keep_recent <= 0 { KEEP_RECENT } else { keep_recent };
     (keep / 2).max(MIN_KEPT)
 }
 

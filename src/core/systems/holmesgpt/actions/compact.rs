@@ -158,10 +158,7 @@ fn outcome(limited: Limited, start: Option<String>) -> Outcome {
 fn is_far_below(input: &RewriteInput<'_>, llm: &Llm, threshold: Threshold) -> bool {
     let used = input.number("used");
     let needed = used + METER_SLACK + llm.limits.max_output as f64;
-    let line = llm
-        .limits
-        .threshold(threshold.pct)
-        .min(llm.limits.window as f64);
+    let line = llm.limits.threshold(threshold.pct).min(llm.limits.window as f64);
     used > 0.0 && needed <= line
 }
 
@@ -197,10 +194,7 @@ fn rewritten(outcome: Outcome, llm: &Llm, threshold: Threshold, memory: &Value) 
         messages: outcome.is_compacted.then_some(messages),
         edits: Edits::default(),
         fired: tried,
-        terms: terms
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
+        terms: terms.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         log: outcome.log,
         files: Vec::new(),
         halt: outcome.error.map(|error| error.text),
@@ -273,9 +267,6 @@ mod tests {
     fn a_conversation_that_cannot_fit_ends_the_run() {
         let done = compacted(100, 520.0, "SUMMARY");
         assert!(done.messages.is_none() && done.fired);
-        assert!(
-            done.halt
-                .is_some_and(|halt| halt.contains("but context window is 520."))
-        );
+        assert!(done.halt.is_some_and(|halt| halt.contains("but context window is 520.")));
     }
 }

@@ -12,12 +12,7 @@ pub(super) const TRUNCATE: NamedAction = NamedAction {
     kind: ActionKind::Cut,
     help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "window_override",
-        "output_override",
-        "tool_pct",
-        "tool_tokens",
-    ],
+    numbers: &["window_override", "output_override", "tool_pct", "tool_tokens"],
     make: |table| Ok(Arc::new(Truncate(Settings::read(table, &[])?))),
 };
 
@@ -36,10 +31,7 @@ impl Rewrite for Truncate {
             Ok(Some(fair)) => fair,
             Ok(None) => return Ok(Rewritten::default()),
             Err(error) => {
-                return Ok(Rewritten {
-                    halt: Some(error.text),
-                    ..Rewritten::default()
-                });
+                return Ok(Rewritten { halt: Some(error.text), ..Rewritten::default() });
             }
         };
         forget_counts(&mut messages);
@@ -59,9 +51,7 @@ impl Rewrite for Truncate {
             log: log.collect(),
             messages: (!fair.truncations.is_empty()).then_some(messages),
             fired: true,
-            terms: terms
-                .map(|(name, value)| (name.to_owned(), value as f64))
-                .to_vec(),
+            terms: terms.map(|(name, value)| (name.to_owned(), value as f64)).to_vec(),
             ..Rewritten::default()
         })
     }

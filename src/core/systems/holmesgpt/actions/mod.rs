@@ -79,10 +79,7 @@ mod tests {
         .collect();
         let tools = [json!({"type": "function", "function": {"name": "f", "description": "d"}})];
         for (meter, counter) in [(&METER, &CL100K), (&METER_O200K, &O200K)] {
-            let llm = Llm {
-                counter: **counter,
-                ..Llm::with_chars_4("")
-            };
+            let llm = Llm { counter: **counter, ..Llm::with_chars_4("") };
             let units = messages.iter().map(meter.units).sum();
             let sum: u64 = (meter.tokens)(units) + (meter.tools)(&tools);
             assert_eq!(sum.cast_signed(), llm.count(&mut messages, &tools).total);

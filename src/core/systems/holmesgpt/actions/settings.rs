@@ -26,11 +26,8 @@ impl Settings {
     pub(super) fn read(table: &toml::Table, known: &[&str]) -> Result<Self, String> {
         let common = ["version", "tokenizer"];
         check_keys(table, &[&common[..], known].concat())?;
-        let versions = [
-            ("0.45", Version::V045),
-            ("0.38", Version::V038),
-            ("legacy", Version::Legacy),
-        ];
+        let versions =
+            [("0.45", Version::V045), ("0.38", Version::V038), ("legacy", Version::Legacy)];
         let version = choice(table, "version", &versions)?.unwrap_or(Version::V045);
         let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
@@ -53,9 +50,6 @@ impl Settings {
             let limits = Limits::of(input.model, &overrides, Reserve::Larger);
             Llm::new(input.model, self.tokenizer, limits)
         };
-        Llm {
-            keeps_all_counts: false,
-            ..llm
-        }
+        Llm { keeps_all_counts: false, ..llm }
     }
 }

@@ -22,14 +22,7 @@ pub(super) const SPILL: NamedAction = NamedAction {
     kind: ActionKind::Spill,
     help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
     shape: Shape::OpenAi,
-    numbers: &[
-        "window_override",
-        "output_override",
-        "tool_pct",
-        "tool_tokens",
-        "storage",
-        "bash",
-    ],
+    numbers: &["window_override", "output_override", "tool_pct", "tool_tokens", "storage", "bash"],
     make: |table| {
         let settings = Settings::read(table, &["folder"])?;
         let folder = text(table, "folder")?.unwrap_or(FOLDER).into();
@@ -108,11 +101,9 @@ impl Spill {
         };
         let after = llm.count_message(&mut now);
         let id = &result.call_id;
-        for (name, value) in [
-            ("tokens", spilling.tokens),
-            ("cap", spilling.cap),
-            ("tokens_after", after),
-        ] {
+        for (name, value) in
+            [("tokens", spilling.tokens), ("cap", spilling.cap), ("tokens_after", after)]
+        {
             done.terms.push((format!("{name} ({id})"), value as f64));
         }
         for file in &spilling.files {
@@ -174,10 +165,7 @@ mod tests {
         let action = (SPILL.make)(&table).unwrap();
         let input = RewriteInput {
             messages: vec![ChatMessage::from(Fields {
-                content: Content::Text(Text {
-                    text: text.into(),
-                    part: Some(3),
-                }),
+                content: Content::Text(Text { text: text.into(), part: Some(3) }),
                 call_id: Some("c1".into()),
                 name: Some("logs".into()),
                 ..ChatMessage::new("tool", "").into_fields()
@@ -211,10 +199,7 @@ mod tests {
         let done = spilled(&"x".repeat(9_000), 1.0);
         let messages = done.messages.unwrap();
         assert_eq!(messages[0].content.first_part(), Some(3));
-        assert_eq!(
-            done.log,
-            [format!("writes {FOLDER}/logs_c1.txt (9000 bytes)")]
-        );
+        assert_eq!(done.log, [format!("writes {FOLDER}/logs_c1.txt (9000 bytes)")]);
         assert!(spilled("short", 1.0).messages.is_none());
     }
 

@@ -98,11 +98,7 @@ pub static METERS: &[NamedMeter] = &[
 
 /// Counts a message of the history; the system prompt and its summary count 0.
 fn of_history(message: &ChatMessage, count: fn(&ChatMessage) -> u64) -> u64 {
-    if message.is("system") {
-        0
-    } else {
-        count(message)
-    }
+    if message.is("system") { 0 } else { count(message) }
 }
 
 type MakeResult = Result<Arc<dyn Rewrite>, String>;
@@ -110,11 +106,8 @@ type MakeResult = Result<Arc<dyn Rewrite>, String>;
 /// Returns the edition that a preset selects. Rejects other options.
 fn edition(options: &toml::Table) -> Result<Edition, String> {
     check_keys(options, &["edition"])?;
-    let editions = [
-        ("before", Edition::Before),
-        ("proposed", Edition::Proposed),
-        ("after", Edition::After),
-    ];
+    let editions =
+        [("before", Edition::Before), ("proposed", Edition::Proposed), ("after", Edition::After)];
     choice(options, "edition", &editions)?.ok_or_else(|| "`edition` is missing".to_owned())
 }
 

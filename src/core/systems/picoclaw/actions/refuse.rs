@@ -65,10 +65,9 @@ fn other_error(error: &str, edition: Edition) -> Option<Rewritten> {
     }
     let done = match classify(error, edition) {
         ErrorKind::Overflow => return None,
-        ErrorKind::Temporary => Rewritten {
-            log: vec![format!("{RETRYING}: {error}")],
-            ..Rewritten::default()
-        },
+        ErrorKind::Temporary => {
+            Rewritten { log: vec![format!("{RETRYING}: {error}")], ..Rewritten::default() }
+        }
         ErrorKind::Final => Rewritten {
             halt: Some(format!("LLM call failed after retries: {error}")),
             ..Rewritten::default()

@@ -43,9 +43,7 @@ impl Rewrite for Sanitize {
         let sanitized = still.cloned().unwrap_or_else(|| {
             let history = history(&input.messages);
             let built = BuiltRequest::new(history, turn, before.map(|sanitized| &sanitized.built));
-            let mut sent = sent(&history[..built.messages], self.edition)
-                .into_iter()
-                .peekable();
+            let mut sent = sent(&history[..built.messages], self.edition).into_iter().peekable();
             let is_left_out = |idx: &usize| sent.next_if_eq(idx).is_none();
             let left_out = (0..built.messages).filter(is_left_out).collect();
             let sanitized = Sanitized { built, left_out };

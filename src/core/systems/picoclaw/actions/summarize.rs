@@ -78,12 +78,7 @@ impl SummarizeSession {
             Hook::BeforeCall => i64::MAX,
             _ => settings.message_threshold,
         };
-        Trigger::measure(
-            &stored.history,
-            self.edition,
-            message_threshold,
-            token_threshold,
-        )
+        Trigger::measure(&stored.history, self.edition, message_threshold, token_threshold)
     }
 }
 

@@ -17,10 +17,8 @@ fn messages_of(roles: &str) -> Vec<ChatMessage> {
             'c' => message_from_json(&json!({"role": "assistant", "tool_calls": [{"id": "a"}]})),
             _ => ChatMessage::new("assistant", ""),
         };
-        message.content = Content::Text(Text {
-            text: format!("{role}{idx}").into(),
-            part: Some(idx as u32),
-        });
+        message.content =
+            Content::Text(Text { text: format!("{role}{idx}").into(), part: Some(idx as u32) });
         message
     };
     roles.chars().enumerate().map(message).collect()
@@ -80,11 +78,7 @@ fn texts(done: &Rewritten) -> Vec<&str> {
 }
 
 fn value(done: &Rewritten, name: &str) -> f64 {
-    done.terms
-        .iter()
-        .find(|(known, _)| known == name)
-        .unwrap()
-        .1
+    done.terms.iter().find(|(known, _)| known == name).unwrap().1
 }
 
 #[test]
@@ -97,18 +91,13 @@ fn the_current_message_is_kept_and_the_note_is_in_the_summary() {
     let done = play.run("picoclaw.compact_before_turn", &messages_of("iuauau"));
     let note = "[Emergency compression dropped 2 oldest messages due to context limit]";
     assert_eq!(texts(&done), ["i0", &summary_part(note), "u3", "a4", "u5"]);
-    assert_eq!(
-        (value(&done, "dropped"), value(&done, "remaining")),
-        (2.0, 2.0)
-    );
+    assert_eq!((value(&done, "dropped"), value(&done, "remaining")), (2.0, 2.0));
 }
 
 #[test]
 fn a_request_that_fits_is_left_alone() {
-    let play = Play {
-        numbers: &[("context_window", 1000.0), ("max_tokens", 1.0)],
-        ..Play::default()
-    };
+    let play =
+        Play { numbers: &[("context_window", 1000.0), ("max_tokens", 1.0)], ..Play::default() };
     let done = play.run("picoclaw.compact_before_turn", &messages_of("iuauau"));
     assert!(!done.fired && done.messages.is_none() && done.log.is_empty());
 }
@@ -116,11 +105,7 @@ fn a_request_that_fits_is_left_alone() {
 #[test]
 fn messages_that_the_turn_adds_are_sent_unchanged() {
     let sanitize = |memory: Memory, roles: &str| {
-        let play = Play {
-            options: "edition = \"after\"",
-            memory,
-            ..Play::default()
-        };
+        let play = Play { options: "edition = \"after\"", memory, ..Play::default() };
         play.run("picoclaw.sanitize", &messages_of(roles))
     };
     let first = sanitize(Memory::default(), "ituau");
@@ -151,11 +136,7 @@ fn turns_left_out_at_first_stay_out_for_the_turn() {
 
 #[test]
 fn a_turn_that_does_not_fit_by_itself_is_given_up() {
-    let play = |numbers| Play {
-        numbers,
-        at: Hook::OverflowError,
-        ..Play::default()
-    };
+    let play = |numbers| Play { numbers, at: Hook::OverflowError, ..Play::default() };
     let action = "picoclaw.rebuild_after_refusal";
     let done =
         play(&[("context_window", 15.0), ("max_tokens", 1.0)]).run(action, &messages_of("uauct"));
@@ -182,10 +163,7 @@ fn a_summary_takes_the_place_of_all_but_the_newest() {
         ..Play::default()
     };
     let done = play.run("picoclaw.summarize_session", &messages_of("iuauaua"));
-    assert_eq!(
-        texts(&done),
-        ["i0", &summary_part("S"), "u3", "a4", "u5", "a6"]
-    );
+    assert_eq!(texts(&done), ["i0", &summary_part("S"), "u3", "a4", "u5", "a6"]);
     assert_eq!(value(&done, "token_threshold"), 750.0);
 }
 

@@ -41,13 +41,7 @@ fn trim(input: &RewriteInput<'_>, conversation: &Conversation, turn_start: usize
     let prompt = Prompt::of(conversation, Edition::After);
     let mut stable = conversation.stored.clone();
     let active = stable.history.split_off(turn_start);
-    trim_to_fit(
-        &prompt,
-        &stable,
-        &active,
-        tool_tokens(input.tools),
-        &settings,
-    )
+    trim_to_fit(&prompt, &stable, &active, tool_tokens(input.tools), &settings)
 }
 
 fn report(done: &mut Rewritten, trimmed: &Trimmed) {
@@ -57,6 +51,5 @@ fn report(done: &mut Rewritten, trimmed: &Trimmed) {
         done.log.push(STILL_EXCEEDED.to_owned());
     }
     done.terms.extend(budget_terms(&trimmed.budget));
-    done.terms
-        .push(term("fits", f64::from(u8::from(trimmed.fits))));
+    done.terms.push(term("fits", f64::from(u8::from(trimmed.fits))));
 }

@@ -27,11 +27,7 @@ pub(super) struct BuiltRequest {
 impl BuiltRequest {
     /// Builds from a whole history.
     pub(super) fn new(history: &[ChatMessage], turn: u32, before: Option<&Self>) -> Self {
-        let up_to = history
-            .iter()
-            .flat_map(ChatMessage::parts)
-            .max()
-            .unwrap_or(0);
+        let up_to = history.iter().flat_map(ChatMessage::parts).max().unwrap_or(0);
         let last_user = history.iter().rfind(|m| m.is("user"));
         let started = last_user.or(history.last()).map_or(0, first_part);
         let turn_part = before.filter(|b| b.turn == turn).map(|b| b.turn_part);
@@ -62,10 +58,7 @@ impl BuiltRequest {
         }
         let count = messages.updated_state(BUILT_FROM, |count: &mut Count, messages| {
             if count.up_to != self.up_to {
-                *count = Count {
-                    up_to: self.up_to,
-                    ..Count::default()
-                };
+                *count = Count { up_to: self.up_to, ..Count::default() };
             }
             for message in &messages[count.n_read..] {
                 if count.history > 0 || !message.is("system") {
@@ -121,10 +114,7 @@ pub(super) fn leave_out(
     left_out: impl IntoIterator<Item = usize>,
 ) -> Vec<MessageEdit> {
     let n_instructions = messages.len() - history(messages).len();
-    let edit = |idx| MessageEdit {
-        at: n_instructions + idx,
-        now: None,
-    };
+    let edit = |idx| MessageEdit { at: n_instructions + idx, now: None };
     left_out.into_iter().map(edit).collect()
 }
 
@@ -141,19 +131,9 @@ mod tests {
     fn history(parts: &[u32]) -> Vec<ChatMessage> {
         let message = |part: &u32| {
             ChatMessage::from(Fields {
-                content: Content::Text(Text {
-                    text: "said".into(),
-                    part: Some(*part),
-                }),
-                ..ChatMessage::new(
-                    if part.is_multiple_of(10) {
-                        "user"
-                    } else {
-                        "assistant"
-                    },
-                    "",
-                )
-                .into_fields()
+                content: Content::Text(Text { text: "said".into(), part: Some(*part) }),
+                ..ChatMessage::new(if part.is_multiple_of(10) { "user" } else { "assistant" }, "")
+                    .into_fields()
             })
         };
         parts.iter().map(message).collect()
@@ -172,10 +152,7 @@ mod tests {
     fn omitted_messages_stay_omitted_in_the_same_turn() {
         let at_first = history(&[0, 1, 10]);
         let mut built = BuiltRequest::new(&at_first, 2, None);
-        assert_eq!(
-            (built.turn_start(&at_first), built.left_out(&at_first)),
-            (2, 0)
-        );
+        assert_eq!((built.turn_start(&at_first), built.left_out(&at_first)), (2, 0));
         built.leave_out(&at_first, 2);
         assert_eq!(built.left_out(&history(&[0, 1, 10, 11])), 2);
         built.leave_out(&at_first, 3);
