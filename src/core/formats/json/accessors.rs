@@ -1,8 +1,9 @@
 //! Accessors for the members of JSON values.
 
-use crate::formats::time;
+use super::time::millis;
+use crate::json::{BorrowedValue, Number, Value};
 use crate::units::Millis;
-use serde_json::{Number, Value};
+use std::borrow::Cow;
 
 /// Returns the value at a path of keys.
 pub(in crate::formats) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
@@ -31,13 +32,14 @@ pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
     })
 }
 
-/// Returns the time at a path, see [`time::millis`].
+/// Returns the time at a path, see [`millis`].
 pub(in crate::formats) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
-    at(value, path).and_then(time::millis)
+    at(value, path).and_then(millis)
 }
 
 /// Shortens a name from a file for use in a message.
 pub(in crate::formats) fn shortened(name: &str) -> String {
+    // Chosen: a message with a name of this length fits a line of a terminal or of the window.
     const CHARS: usize = 60;
     let mut chars = name.chars();
     let mut short: String = chars.by_ref().take(CHARS).collect();
@@ -63,10 +65,32 @@ fn block_text(block: &Value) -> Option<&str> {
     block.as_str().or_else(|| str_at(block, &["text"]))
 }
 
+/// Returns the text of a content, see [`text_of`].
+pub(in crate::formats) fn borrowed_text_of<'a>(content: &BorrowedValue<'a>) -> Cow<'a, str> {
+    match content {
+        BorrowedValue::List(blocks) => {
+            let texts: Vec<_> = blocks.iter().filter_map(borrowed_block_text).collect();
+            joined(texts)
+        }
+        other => borrowed_block_text(other).unwrap_or_default(),
+    }
+}
+
+fn borrowed_block_text<'a>(block: &BorrowedValue<'a>) -> Option<Cow<'a, str>> {
+    block.as_str().or_else(|| block.str_at(&["text"]))
+}
+
+/// Joins texts with line breaks.
+pub(in crate::formats) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+    match texts.len() {
+        0 | 1 => texts.pop().unwrap_or_default(),
+        _ => Cow::Owned(texts.join("\n")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn reads_all_notations_of_a_count() {
@@ -83,8 +107,14 @@ mod tests {
 
     #[test]
     fn joins_the_texts_of_content_blocks() {
-        assert_eq!(text_of(&json!("a")), "a");
-        assert_eq!(text_of(&json!([{"type":"text","text":"a"},{"type":"image"},"b"])), "a\nb");
-        assert_eq!(text_of(&json!(null)), "");
+        for (json, text) in [
+            (r#""a""#, "a"),
+            (r#"[{"type":"text","text":"a"},{"type":"image"},"b",3,{"text":"c\n"}]"#, "a\nb\nc\n"),
+            (r#"{"text":7,"text":"x"}"#, "x"),
+            ("null", ""),
+        ] {
+            assert_eq!(text_of(&crate::json::from_str(json).unwrap()), text);
+            assert_eq!(borrowed_text_of(&BorrowedValue::parse(json).unwrap()), text);
+        }
     }
 }

@@ -1,16 +1,17 @@
 //! JSON values with their byte ranges in the file, and accessors for their members.
 
 mod accessors;
-mod borrowed;
+mod lenient;
 mod parse;
-mod rows;
 mod span;
+mod time;
 
-pub(super) use accessors::{at, is_true, millis_at, shortened, str_at, text_of, u64_at, u64_of};
-pub(super) use borrowed::{BorrowedValue, joined};
-pub(super) use parse::{
-    DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, parse_lenient,
-    parse_span, too_many_values,
+pub(super) use accessors::{
+    at, borrowed_text_of, is_true, joined, millis_at, shortened, str_at, text_of, u64_at, u64_of,
 };
-pub(super) use rows::{Row, members_except, rows_at};
+pub(super) use lenient::{parse_lenient, parse_span};
+pub(super) use parse::{
+    DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, too_many_values,
+};
 pub(super) use span::{document_span, elements, member, members};
+pub(super) use time::{millis, millis_read};

@@ -1,42 +1,29 @@
-//! Parses JSON values. Text that no `String` can hold is replaced, and large documents are parsed in pieces on all
-//! cores.
+//! Parses JSON documents. Large ones are parsed in pieces on all cores.
 
-use super::{elements, members};
+use super::{elements, members, parse_lenient, parse_span};
+use crate::json::{Map, Value};
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
 use memchr::memchr_iter;
 use rayon::prelude::*;
 use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Map, Value};
+use serde_json::Deserializer;
 
 /// Minimum size in bytes of a value that is parsed in pieces.
+// Chosen: parsing a megabyte takes milliseconds. Finding the pieces is a pass of its own, which smaller values would
+// pay without keeping the other cores busy.
 pub(in crate::formats) const LARGE: usize = 1 << 20;
 
 /// Maximum depth of pieces: a list of conversations, a conversation, its request, the messages.
 const PIECES_WITHIN: usize = 4;
 
 /// Maximum number of values in a text. In memory each takes far more than the two bytes of `{}`.
+// Chosen: a chat of a million messages has two to five million. Double would let a hostile text of 32 MB take
+// gigabytes.
 const MAX_VALUES: usize = 16_000_000;
 
 /// Number of times that a document is parsed: for detection and for its messages.
 pub(in crate::formats) const DOCUMENT_PASSES: u64 = 2;
-
-/// Parses a value. Lone surrogates, which no `String` can hold, and bytes that are not UTF-8 become U+FFFD.
-pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text).or_else(|error| {
-        if error.is_eof() {
-            return Err(error);
-        }
-        let mut text = String::from_utf8_lossy(text).into_owned().into_bytes();
-        replace_lone_surrogates(&mut text);
-        serde_json::from_slice(&text)
-    })
-}
-
-/// Parses the value at `span`, see [`parse_lenient`].
-pub(in crate::formats) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
-    parse_lenient(bytes.get(span.clone())?).ok()
-}
 
 /// Whether a text has too many values, estimated by the commas between them.
 pub(in crate::formats) fn has_too_many_values(text: &[u8]) -> bool {
@@ -118,36 +105,6 @@ fn in_pieces(
         return Ok(members.into_iter().collect::<Option<Map<_, _>>>().map(Value::Object));
     }
     Ok(parse_span(bytes, span))
-}
-
-/// Replaces escapes of lone surrogates by U+FFFD, whose escape has the same length.
-fn replace_lone_surrogates(text: &mut [u8]) {
-    let mut at = 0;
-    while at < text.len() {
-        if text[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        match (surrogate(text, at), surrogate(text, at + 6)) {
-            (Some(true), Some(false)) => at += 12,
-            (Some(_), _) => {
-                text[at..at + 6].copy_from_slice(b"\\ufffd");
-                at += 6;
-            }
-            (None, _) => at += 2,
-        }
-    }
-}
-
-/// Returns whether the escape at `at` is a leading (true) or trailing surrogate, or `None` for any other text.
-fn surrogate(text: &[u8], at: usize) -> Option<bool> {
-    let escape = text.get(at..at + 6)?;
-    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
-    match u32::from_str_radix(digits, 16).ok()? {
-        0xd800..=0xdbff => Some(true),
-        0xdc00..=0xdfff => Some(false),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

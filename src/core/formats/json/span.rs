@@ -1,4 +1,7 @@
 //! Byte ranges of values in a text: elements of lists, members of objects.
+//!
+//! A scan over one level finds where each value ends without building it: `serde_json` skips strings and nested values,
+//! and any other value ends at the next delimiter. Only the spans that a caller needs are parsed later.
 
 use super::parse_span;
 use crate::formats::byte_order_mark::text_start;

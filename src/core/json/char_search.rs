@@ -11,7 +11,7 @@ const LOW_BITS: u64 = u64::from_ne_bytes([0x7f; 8]);
 const LOWEST_BITS: u64 = u64::from_ne_bytes([1; 8]);
 const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
 const BACKSLASHES: u64 = u64::from_ne_bytes([b'\\'; 8]);
-/// Added to a byte below 0x80, sets the highest bit unless the byte is a control character.
+/// Sets the highest bit of a byte below 0x80, if added to it, unless the byte is a control character.
 const UP_TO_SPACE: u64 = u64::from_ne_bytes([0x80 - b' '; 8]);
 
 /// A set of characters.
@@ -98,7 +98,8 @@ fn bits<S: CharSet>(block: &[u8; BLOCK]) -> u64 {
     let mut bits = 0;
     for (at, word) in words.iter().enumerate() {
         let found = !S::mark_others(u64::from_le_bytes(*word)) >> 7 & LOWEST_BITS;
-        // The lowest bits of eight bytes as the bits of one byte.
+        // Gathers the lowest bits of eight bytes as the bits of one byte: the factor shifts the bit of byte `n` to bit
+        // 56 + `n`, and no two products meet in one bit.
         let byte_bits = found.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= byte_bits << (8 * at);
     }
