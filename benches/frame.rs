@@ -10,8 +10,8 @@
 mod common;
 
 use egui::{ClippedPrimitive, Event, Key, Modifiers, Theme, vec2};
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::picture::OffscreenWindow;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
+use plimsoll::app::ui::picture::OffscreenWindow;
 use plimsoll::app::{App, Options};
 use std::time::Duration;
 

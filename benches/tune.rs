@@ -7,12 +7,13 @@ mod loaded;
 use plimsoll::analysis::cost::{Billing, Bills, price_lane};
 use plimsoll::analysis::loss::Names;
 use plimsoll::analysis::rereads::{FileReads, RereadModel};
-use plimsoll::analysis::tune::{Axis, Gauge, Point, Subject, front, plan, recommend, sweep};
+use plimsoll::analysis::tune::{Axis, Gauge, Point, SweepSubject, front, plan, recommend, sweep};
 use plimsoll::engine::{Case, simulate};
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::progress::Progress;
 use std::sync::LazyLock;
 
+/// Number of settings, that of the goal in `docs/decisions/0026-one-replay.md`.
 const POINTS: usize = 1_000;
 const POLICIES: [&str; 3] = ["truncate", "prune", "summarize"];
 
@@ -23,8 +24,8 @@ struct Indexed {
     files: FileReads,
 }
 
-/// Returns the session of all benchmarks with files that are used again: every result begins with a line of its own, and
-/// every fifth call edits that line of a file that was read before, mostly recently.
+/// Returns the session of all benchmarks with files that are used again: every result begins with a line of its own,
+/// and every fifth call edits that line of a file that was read before, mostly recently.
 fn file(messages: usize) -> Vec<u8> {
     let text = String::from_utf8(common::file_of(messages)).expect("JSON");
     let line_of = |read: usize| format!("let total_{read} = entry_{read}.settle(ledger);");
@@ -76,10 +77,10 @@ fn main() {
 }
 
 /// Returns the policies with every setting that is usually varied, over its whole range.
-fn subjects(policies: &[&str]) -> Vec<Subject> {
+fn subjects(policies: &[&str]) -> Vec<SweepSubject> {
     let subject = |name: &&str| {
         let policy = presets::by_name(name).expect("bundled");
-        Subject {
+        SweepSubject {
             lane: (*name).to_owned(),
             now: policy.defaults(),
             axes: Axis::usual(&policy),
@@ -89,7 +90,7 @@ fn subjects(policies: &[&str]) -> Vec<Subject> {
     policies.iter().map(subject).collect()
 }
 
-fn swept(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
+fn swept(gauge: &Gauge<'_>, subjects: &[SweepSubject]) -> Vec<Point> {
     let points = plan(subjects, POINTS);
     assert!(points.len() >= POINTS - subjects.len(), "the plan has this many settings");
     sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("never cancelled")

@@ -1,10 +1,12 @@
 //! Builds sessions for tests of the engine.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use plimsoll::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
-use plimsoll::session::{Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source};
-use plimsoll::tokens::{Progress, TokenLedger, default_counter};
-use plimsoll::units::Tokens;
+use plimsoll_core::engine::{Case, Context, Outcome, WindowPlan, WindowSource};
+use plimsoll_core::session::{
+    Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source,
+};
+use plimsoll_core::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll_core::units::Tokens;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -124,7 +126,7 @@ pub(crate) fn windows(window: u64, case: &Case) -> WindowPlan {
 
 /// Checks that every call in the context has its result there, and the reverse.
 pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), String> {
-    let parts = |entry: &plimsoll::engine::Entry| {
+    let parts = |entry: &plimsoll_core::engine::Entry| {
         let message = &case.session.messages[entry.message()? as usize];
         Some(case.session.parts_of(message))
     };
@@ -146,7 +148,7 @@ pub(crate) fn pairs_are_whole(case: &Case, context: &Context) -> Result<(), Stri
 
 /// Returns the events as text, for failed assertions.
 pub(crate) fn event_words(outcome: &Outcome) -> String {
-    let words = |e: &plimsoll::engine::Event| {
+    let words = |e: &plimsoll_core::engine::Event| {
         format!("{} at {}: {} -> {}", e.action, e.call, e.before.0, e.after.0)
     };
     outcome.events.iter().map(words).collect::<Vec<_>>().join("; ")

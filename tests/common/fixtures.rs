@@ -1,6 +1,7 @@
 //! Loads the fixtures of all formats.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use crate::repository::repository;
 use plimsoll::formats::{self, Format, Input, Parsed};
 use plimsoll::session::{Managed, ManagedEntry, Session};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ impl Fixture {
 
 /// Returns all fixtures by format and name.
 pub(crate) fn fixtures() -> Vec<Fixture> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let root = repository().join("tests/fixtures");
     let mut found = Vec::new();
     for format in formats::FORMATS {
         for path in files_in(&root.join(format.name)) {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::fixtures::Fixture;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::collections::BTreeSet;
 
 /// Parses the values of a fixture: one, or one per line. Returns `None` if it is not JSON.
@@ -34,7 +34,7 @@ pub(crate) fn keys(values: &[Value]) -> Vec<String> {
 /// Calls a function for every object in the values, inner ones first.
 pub(crate) fn objects(
     values: &mut [Value],
-    each: &mut dyn FnMut(&mut serde_json::Map<String, Value>),
+    each: &mut dyn FnMut(&mut plimsoll::json::Map<String, Value>),
 ) {
     for value in values {
         match value {

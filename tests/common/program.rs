@@ -4,6 +4,15 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+/// Path of the program. The tests of the window, a package of their own, have the command line only.
+pub(crate) const PROGRAM: &str = {
+    let of_window_tests = option_env!("CARGO_BIN_EXE_plimsoll-window-tests");
+    match (option_env!("CARGO_BIN_EXE_plimsoll"), of_window_tests) {
+        (Some(program), _) | (None, Some(program)) => program,
+        (None, None) => panic!("cargo builds one of them"),
+    }
+};
+
 /// Variables that name folders of the user who runs the tests.
 const FOLDER_VARIABLES: [&str; 5] =
     ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"];
@@ -15,7 +24,7 @@ pub(crate) fn plimsoll(folder: &Path, args: &[&str]) -> Output {
 
 /// Returns the command of a run.
 pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let mut command = Command::new(PROGRAM);
     for variable in FOLDER_VARIABLES {
         command.env_remove(variable);
     }

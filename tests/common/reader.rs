@@ -1,7 +1,7 @@
 //! A session of metrics, and a model that answers questions about it from its prompt alone.
 
 use crate::server::STREAM_HEAD;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fmt::Write as _;
 
 /// Returns a session of calls whose results state a metric each.

@@ -37,8 +37,8 @@ for target; do
     mkdir -p "$corpus"
     case $target in
     parse) copy_to_parsers tests/fixtures/*/* ;;
-    preset) copy assets/presets/*.toml assets/*.toml tests/configs/* ;;
-    expression) sed -n 's/^\(when\|[a-z_]*\) *= *"\(.*\)"$/\2/p' assets/presets/*.toml | sort -u |
+    preset) copy src/core/assets/presets/*.toml src/core/assets/*.toml tests/configs/* ;;
+    expression) sed -n 's/^\(when\|[a-z_]*\) *= *"\(.*\)"$/\2/p' src/core/assets/presets/*.toml | sort -u |
         split -l 1 -a 4 - "$corpus/seed-" ;;
     play) ;;
     *) copy tests/fixtures/*/* sample_sessions/*.json* ;;

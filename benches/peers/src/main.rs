@@ -52,8 +52,8 @@ fn count(whose: &str, corpus: &str) -> Result<(f64, usize), Box<dyn Error>> {
     })
 }
 
-/// Seconds to parse a file that is in memory, and what was found: ours parses it to a session, on the threads of rayon, and
-/// counts messages; simd-json parses each line to a value that borrows from it, and counts lines.
+/// Seconds to parse a file that is in memory, and what was found: ours parses it to a session, on the threads of rayon,
+/// and counts messages; simd-json parses each line to a value that borrows from it, and counts lines.
 fn parse(whose: &str, bytes: Vec<u8>) -> Result<(f64, usize), Box<dyn Error>> {
     match whose {
         "ours" => {

@@ -146,42 +146,69 @@ fn own(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(text)
 }
 
+/// An action of random stages.
+struct SampledAction {
+    name: &'static str,
+    /// The kind of content that it takes; empty if none.
+    what: &'static str,
+    /// Returns its settings.
+    settings: fn(&mut Unstructured<'_>) -> Result<String>,
+}
+
+const CUT: SampledAction = SampledAction {
+    name: "cut",
+    what: "tool_results",
+    settings: cut,
+};
+
+/// The actions of stages, except named ones.
+const ACTIONS: [SampledAction; 6] = [
+    SampledAction {
+        name: "clear",
+        what: "tool_results",
+        settings: |_| Ok("{ marker = \"[gone]\" }".to_owned()),
+    },
+    CUT,
+    SampledAction {
+        name: "drop",
+        what: "messages",
+        settings: |u| {
+            let drops = ["{}", "{ notice = \"[{messages} {tokens}]\" }"];
+            Ok((*u.choose(&drops)?).to_owned())
+        },
+    },
+    SampledAction {
+        name: "log",
+        what: "",
+        settings: |_| Ok("\"at {used}\"".to_owned()),
+    },
+    SampledAction {
+        name: "dedupe",
+        what: "tool_results",
+        settings: |_| Ok("{ pointer = \"[same as {call}]\" }".to_owned()),
+    },
+    SampledAction {
+        name: "summarize",
+        what: "messages",
+        settings: summarize,
+    },
+];
+
 fn stage(u: &mut Unstructured<'_>, idx: usize) -> Result<String> {
     let hook = u.choose(&HOOKS)?;
     let is_incoming = *hook == "tool_result";
     let when = truth(u, 2)?;
     let mut text = format!("[[stage]]\nid = \"s{idx}\"\nat = \"{hook}\"\nwhen = \"{when}\"\n");
     let action = if is_incoming {
-        1
+        &CUT
     } else {
-        u.int_in_range(0..=4)?
+        u.choose(&ACTIONS)?
     };
-    let (what, action_name) = match action {
-        0 => (
-            "tool_results",
-            "{ clear = { marker = \"[gone]\" } }".to_owned(),
-        ),
-        1 => ("tool_results", cut(u)?),
-        2 => {
-            let drops = [
-                "{ drop = {} }",
-                "{ drop = { notice = \"[{messages} {tokens}]\" } }",
-            ];
-            ("messages", (*u.choose(&drops)?).to_owned())
-        }
-        3 => ("", "{ log = \"at {used}\" }".to_owned()),
-        _ => {
-            let (most, opaque) = (number(u, 1)?, u.arbitrary::<bool>()?);
-            let place = u.choose(&["", ", place = \"last\"", ", place = \"first\""])?;
-            let fields =
-                format!("max_tokens = \"{most}\", prefix = \"[S]\", opaque = {opaque}{place}");
-            ("messages", format!("{{ summarize = {{ {fields} }} }}"))
-        }
-    };
+    let (what, settings) = (action.what, (action.settings)(u)?);
     if !what.is_empty() && !is_incoming {
         text.push_str(&take(u, what)?);
     }
-    text.push_str(&format!("do = {action_name}\n"));
+    text.push_str(&format!("do = {{ {} = {settings} }}\n", action.name));
     if u.arbitrary()? {
         let (saved, rest, shrink) = (number(u, 1)?, number(u, 1)?, u.arbitrary::<bool>()?);
         text.push_str(&format!(
@@ -207,7 +234,15 @@ fn cut(u: &mut Unstructured<'_>) -> Result<String> {
     };
     let spill: bool = u.arbitrary()?;
     Ok(format!(
-        "{{ cut = {{ unit = \"{unit}\", over = \"{over}\", keep = \"{keep}\", head = {head}{lines}, marker = \"[cut]\", spill = {spill} }} }}"
+        "{{ unit = \"{unit}\", over = \"{over}\", keep = \"{keep}\", head = {head}{lines}, marker = \"[cut]\", spill = {spill} }}"
+    ))
+}
+
+fn summarize(u: &mut Unstructured<'_>) -> Result<String> {
+    let (most, opaque) = (number(u, 1)?, u.arbitrary::<bool>()?);
+    let place = u.choose(&["", ", place = \"last\"", ", place = \"first\""])?;
+    Ok(format!(
+        "{{ max_tokens = \"{most}\", prefix = \"[S]\", opaque = {opaque}{place} }}"
     ))
 }
 

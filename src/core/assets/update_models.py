@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds `models.toml` and `prices.toml` from the price map of litellm and from `corrections.toml`.
 
-    python3 assets/update_models.py              # downloads the newest litellm with pip
-    python3 assets/update_models.py MAP.json     # reads a price map; --version names its litellm version
+    python3 src/core/assets/update_models.py              # downloads the newest litellm with pip
+    python3 src/core/assets/update_models.py MAP.json     # reads a price map; --version names its litellm version
 
 Prints every model that is new, gone or changed, and every row of `corrections.toml` that litellm has confirmed or
 contradicted since. Only the standard library is used.
