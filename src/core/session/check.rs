@@ -1,7 +1,6 @@
 //! Detects defects of a recorded session: tool calls and results that do not match.
 
-use super::{Body, Session};
-use std::collections::HashMap;
+use super::{Body, Session, ToolCalls};
 
 /// A defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,28 +32,27 @@ impl IssueKind {
     }
 }
 
-/// Returns all defects in order of their messages. Ids may repeat across turns; a result answers the latest unanswered
-/// call with its id.
+/// Returns all defects in order of their messages.
 pub fn issues(session: &Session) -> Vec<Issue> {
-    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let calls = ToolCalls::new(session);
+    let is_answered = |part: usize| calls.result_of(part).is_some_and(|result| result > part);
+    let answers_call = |part: usize| {
+        calls.result_of(part) == Some(part) && calls.call_of(part).is_some_and(|call| call < part)
+    };
     let mut found = Vec::new();
     for (idx, message) in session.messages.iter().enumerate().filter(|(_, m)| m.in_history) {
-        for part in session.parts_of(message) {
-            match &part.body {
-                Body::ToolCall { call, .. } => open.entry(call).or_default().push(idx),
-                Body::ToolResult { call, .. }
-                    if open.get_mut(&**call).and_then(Vec::pop).is_none() =>
-                {
+        for part in message.parts.clone() {
+            match &session.parts[part].body {
+                Body::ToolCall { call, .. } if !is_answered(part) => {
+                    found.push(issue(IssueKind::CallWithoutResult, idx, call));
+                }
+                Body::ToolResult { call, .. } if !answers_call(part) => {
                     found.push(issue(IssueKind::ResultWithoutCall, idx, call));
                 }
                 _ => {}
             }
         }
     }
-    let unanswered = open.iter().flat_map(|(call, at)| {
-        at.iter().map(|idx| issue(IssueKind::CallWithoutResult, *idx, call))
-    });
-    found.extend(unanswered);
     found.sort_by(|a, b| (a.message, &a.call).cmp(&(b.message, &b.call)));
     found
 }

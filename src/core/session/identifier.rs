@@ -15,7 +15,7 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.len() >= 4).filter_map(|word| identifier(trimmed(word)))
 }
 
-/// Returns the position of the first character inside a word, or of the first one outside; the length if there is none.
+/// Returns the position of the first character inside a word, or of the first one outside; the length if no character is.
 fn position(text: &str, inside: bool) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -48,6 +48,7 @@ fn trimmed(word: &str) -> &str {
 }
 
 fn identifier(word: &str) -> Option<&str> {
+    // Chosen: three characters (`it`, `x1`, `200`) repeat by chance, and more than 200 are data rather than a name.
     if word.len() < 4 || word.len() > 200 || !word.is_ascii() {
         return None;
     }
@@ -62,6 +63,7 @@ fn path_tail(word: &str) -> Option<&str> {
     let last = word.rfind('/')?;
     let start = word[..last].rfind('/').map_or(0, |at| at + 1);
     let tail = &word[start..];
+    // Five bytes: `a/b.c`, but not `and/` or `1/20`, which prose has.
     (tail.len() >= 5 && tail.bytes().any(|b| b.is_ascii_alphabetic())).then_some(tail)
 }
 
@@ -83,6 +85,7 @@ fn is_identifier(word: &[u8]) -> bool {
         before = *byte;
     }
     let n = word.len();
+    // 7 digits are Git's shortest abbreviation, 40 those of a SHA-1.
     let is_hash = (7..=40).contains(&n) && n_digits > 0 && n_digits + n_hex_letters == n;
     let is_name = n >= 6 && is_joined && (word[0].is_ascii_alphabetic() || word[0] == b'_');
     n_digits == n || is_hash || is_name

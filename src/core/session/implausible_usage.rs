@@ -13,28 +13,40 @@ pub struct ImplausibleUsage {
 }
 
 /// Ratio from which a context counts as a spike: nearly twice the context before and after, as if counted twice.
+// Below 2, because the answer of the counted call is part of the context after it.
 const SPIKE: f64 = 1.8;
 /// Minimum context size for the detection of spikes.
+// Chosen: a smaller context may double by content that no file records, such as a list of tools that a server added.
 const MIN_CONTEXT: f64 = 20_000.0;
 /// Maximum share of a context that new content may explain.
+// Chosen well below the 0.8 that a spike adds, since the text that is recorded is only an estimate of what was sent.
 const MAX_ADDED: f64 = 0.3;
 /// Minimum usual bytes of text per token.
+// Code and JSON have 3 to 4. A low number overestimates the tokens that were added, so that fewer spikes are found.
 const BYTES_PER_TOKEN: f64 = 3.0;
 /// Ratio from which a context is absurd, unless the file contains as much.
+// Chosen: calls of a sub-agent or of a small model are often a few times smaller than their neighbors, which makes the
+// other calls a few times larger.
 const ABSURD: f64 = 10.0;
 /// Number of calls on either side that determine the usual size.
+// Chosen: the median of eight calls bears three wrong ones. More calls would include contexts from before a compaction.
 const NEIGHBORS: usize = 4;
 /// Tokens of content that may not be recorded: instructions, tools, attachments.
+// Chosen: a whole usual window, so that a call is called impossible only if it exceeds one in addition to its text.
 const UNRECORDED: f64 = 200_000.0;
 /// Maximum plausible context, larger than most context windows. A larger one is implausible even without a call on both
 /// sides.
+// Twice the window of a million tokens that several models have.
 const MAX_PLAUSIBLE: f64 = 2_000_000.0;
 /// Minimum number of equal reports that count as a placeholder. Fewer may be repeated requests.
+// Chosen: with two, a retry of a call would count as a placeholder. With six, short sessions keep theirs.
 const MIN_EQUAL: usize = 3;
 /// Bytes that no vocabulary encodes as one token on average. Content that was added between equal reports and has more
 /// bytes for each reported token was not counted.
+// Prose has about 4. Only runs of spaces or of one sign have more than this.
 const MAX_BYTES_PER_TOKEN: u64 = 16;
 /// Maximum tokens of an image or a document.
+// Counted as bytes of text, so generous: a document of ten pages by the rule in `src/core/tokens/media.rs`.
 const MEDIA: u64 = 20_000;
 
 /// Removes implausible usage ([`super::Call::left_out`]). Usage is implausible if the context jumps to about twice the

@@ -18,7 +18,9 @@ mod packed;
 mod part;
 mod pieces;
 mod rejected;
+mod repeats;
 mod tool_arguments;
+mod tool_calls;
 mod track;
 
 pub use blank::is_blank;
@@ -35,7 +37,9 @@ pub use packed::Packer;
 pub use part::{Body, ImageDetail, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};
 pub use rejected::says_too_long;
+pub use repeats::Repeats;
 pub use tool_arguments::{COMMAND_KEYS, PATH_KEYS};
+pub use tool_calls::ToolCalls;
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};

@@ -62,6 +62,9 @@ pub fn bare_model_name(name: &str) -> String {
 
 /// Returns the words and numbers of a model's own name, joined with dashes. Two names of one model have the same key:
 /// `gpt-4o` and `GPT.4o`, `llama3.1:8b` and `llama-3.1-8b`, `claude-4-5-sonnet` and `claude-sonnet-4.5`.
+///
+/// A name is cut wherever letters, digits and other signs meet, and the other signs are dropped. Spellings differ only
+/// in these signs, except for Anthropic's two orders of version and family.
 pub fn model_key(name: &str) -> String {
     let bare = bare_model_name(name);
     let mut parts: Vec<&str> = Vec::new();
@@ -100,6 +103,7 @@ fn neutral_end(key: &str) -> Option<usize> {
         return NEUTRAL.contains(&last).then_some(rest.len());
     }
     let digits = last.len();
+    // A date (`20251101`, `0613`). Versions have fewer digits.
     if digits >= 4 {
         return Some(rest.len());
     }

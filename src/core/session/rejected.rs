@@ -66,7 +66,8 @@ pub(super) fn stated_sizes(message: &str) -> StatedSizes {
     STATED.iter().find_map(of).unwrap_or_default()
 }
 
-/// Returns the sizes by one pattern of [`STATED`] at its first place in a message.
+/// Returns the sizes by one pattern of [`STATED`] at its first place in a message. The text of the pattern before its
+/// first number finds the place. From there on, texts and numbers must alternate exactly as in the pattern.
 fn sizes_by(pattern: &str, message: &str) -> Option<StatedSizes> {
     let is_number = |c: char| matches!(c, 'S' | 'L' | 'N');
     let first = &pattern[..pattern.find(is_number)?];
@@ -92,6 +93,8 @@ fn sizes_by(pattern: &str, message: &str) -> Option<StatedSizes> {
 }
 
 /// Maximum bytes of an answer that counts as an error message.
+// Chosen: errors with the provider's JSON are shorter. At double, an answer that quotes such an error from a log could
+// count as one.
 const MAX_ERROR_BYTES: usize = 2_000;
 
 /// Returns whether an error message, in lower case, rejects a prompt because it is too long.
