@@ -1,152 +1,179 @@
-//! Finds import cycles between files.
+//! Finds circles of imports.
 //!
-//! An import leads to the file that defines the name, also through re-exports. Imports between a module and the files of
-//! its folder do not count, because it declares them.
+//! The children of a folder are its files and folders. A child imports another if any file inside it does. The `mod.rs` of
+//! the folder does not count, because it declares them all.
 
-use crate::source::{code_of, paths_of};
+use crate::imports::Import;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-/// A module path below `crate`, as if all our crates were one, such as `["app", "cost"]`.
-type ModulePath = Vec<String>;
-
-/// A source file.
-struct Module {
-    file: String,
-    /// Paths in the code, absolute where they start at a known module.
-    paths: Vec<ModulePath>,
-    /// The last name of each path, as an import binds it.
-    bindings: BTreeMap<String, ModulePath>,
+/// Children of a folder that import each other in a circle.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Circle {
+    /// The path of the folder below `src` or `src/core`; empty for these themselves.
+    pub(crate) folder: String,
+    /// Names of the children.
+    pub(crate) children: Vec<String>,
+    /// One import for each arrow between them: `FROM -> TO: FILE imports PATH`.
+    pub(crate) arrows: Vec<String>,
 }
 
-/// Returns the import cycles of more than one file, each sorted. `files` are paths below the root of a crate, with their texts.
-pub(crate) fn cycles(files: &[(String, String)]) -> Vec<Vec<String>> {
-    let modules = modules(files);
-    let imports: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
-        modules.keys().map(|path| (path, imports_of(path, &modules))).collect();
-    let reached: BTreeMap<_, _> =
-        imports.keys().map(|path| (*path, reachable(path, &imports))).collect();
-    let cycle = |path: &ModulePath| -> Vec<String> {
-        let others = reached[path].iter();
-        let mutual = others.filter(|other| reached[*other].contains(path));
-        let mut cycle: Vec<String> = mutual.map(|other| modules[*other].file.clone()).collect();
-        cycle.sort();
-        cycle
-    };
-    let all: BTreeSet<Vec<String>> = modules.keys().map(cycle).collect();
-    all.into_iter().filter(|cycle| cycle.len() > 1).collect()
-}
-
-fn modules(files: &[(String, String)]) -> BTreeMap<ModulePath, Module> {
-    let known: BTreeSet<ModulePath> = files.iter().map(|(file, _)| module_path(file)).collect();
-    let module = |(file, text): &(String, String)| {
-        let path = module_path(file);
-        let named = paths_of(&code_of(text));
-        let named = named.iter().map(|p| p.split("::").map(str::to_owned).collect());
-        let named: Vec<ModulePath> = named.collect();
-        let absolute: Vec<ModulePath> =
-            named.iter().filter_map(|p| absolute(&path, p, &known)).collect();
-        let bindings: BTreeMap<String, ModulePath> =
-            absolute.iter().filter_map(|p| Some((p.last()?.clone(), p.clone()))).collect();
-        let through_bindings = named.iter().filter_map(|p| {
-            let bound = bindings.get(p.first()?)?;
-            Some(bound.iter().chain(&p[1..]).cloned().collect())
-        });
-        let paths = absolute.iter().cloned().chain(through_bindings).collect();
-        let file = file.clone();
-        (path, Module { file, paths, bindings })
-    };
-    files.iter().map(module).collect()
-}
-
-fn module_path(file: &str) -> ModulePath {
-    let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
-    let names = path.split('/').filter(|name| *name != "lib");
-    names.map(str::to_owned).collect()
-}
-
-/// Returns the path from the crate's root, if it starts with `crate`, `super`, `self` or a child module.
-fn absolute(
-    module: &[String],
-    path: &[String],
-    known: &BTreeSet<ModulePath>,
-) -> Option<ModulePath> {
-    let n_ups = path.iter().take_while(|name| *name == "super").count();
-    let start = match path.first()?.as_str() {
-        "crate" => return Some(path[1..].to_vec()),
-        "self" => return Some(module.iter().chain(&path[1..]).cloned().collect()),
-        "super" => &module[..module.len().checked_sub(n_ups)?],
-        _ => module,
-    };
-    let joined: ModulePath = start.iter().chain(&path[n_ups..]).cloned().collect();
-    let is_child = joined.len() > module.len() && known.contains(&joined[..=module.len()]);
-    (n_ups > 0 || is_child).then_some(joined)
-}
-
-/// Returns the modules whose names a module imports.
-fn imports_of<'a>(
-    path: &ModulePath,
-    modules: &'a BTreeMap<ModulePath, Module>,
-) -> BTreeSet<&'a ModulePath> {
-    let module = &modules[path];
-    let imported = module.paths.iter().filter_map(|p| definer(p, modules, 0));
-    imported.filter(|other| !other.starts_with(path)).collect()
-}
-
-/// Returns the module that defines a name, following re-exports.
-fn definer<'a>(
-    path: &[String],
-    modules: &'a BTreeMap<ModulePath, Module>,
-    depth: usize,
-) -> Option<&'a ModulePath> {
-    /// Maximum number of re-exports to follow.
-    const MAX_DEPTH: usize = 6;
-    let len = (1..=path.len()).take_while(|len| modules.contains_key(&path[..*len]));
-    let len = len.last()?;
-    let (found, module) = modules.get_key_value(&path[..len])?;
-    let rest = &path[len..];
-    let bound = rest.first().and_then(|name| module.bindings.get(name));
-    match bound.filter(|bound| depth < MAX_DEPTH && bound[..] != path[..=len]) {
-        Some(bound) => {
-            let target: ModulePath = bound.iter().chain(&rest[1..]).cloned().collect();
-            definer(&target, modules, depth + 1).or(Some(found))
-        }
-        None => Some(found),
+impl fmt::Display for Circle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "circle in {}/: {}", self.folder, self.children.join(", "))?;
+        self.arrows.iter().try_for_each(|arrow| write!(f, "\n    {arrow}"))
     }
 }
 
-fn reachable<'a>(
-    start: &'a ModulePath,
-    imports: &BTreeMap<&'a ModulePath, BTreeSet<&'a ModulePath>>,
-) -> BTreeSet<&'a ModulePath> {
+/// Returns the circles between the children of each folder.
+pub(crate) fn folder_circles(imports: &[Import<'_>]) -> Vec<Circle> {
+    let mut folders: BTreeMap<&[String], BTreeMap<(&str, &str), &Import<'_>>> = BTreeMap::new();
+    for import in imports {
+        // Only in the folder that contains both, they are in different children.
+        let n_common = import.from.iter().zip(import.to).take_while(|(a, b)| a == b).count();
+        if let (Some(from), Some(to)) = (import.from.get(n_common), import.to.get(n_common)) {
+            let arrows = folders.entry(&import.from[..n_common]).or_default();
+            arrows.entry((from, to)).or_insert(import);
+        }
+    }
+    let in_folder = |(folder, arrows): (&[String], BTreeMap<(&str, &str), &Import<'_>>)| {
+        let found = circles(&arrows.keys().copied().collect()).into_iter();
+        let circle = |children: BTreeSet<&str>| Circle {
+            folder: folder.join("/"),
+            children: children.iter().map(|child| (*child).to_owned()).collect(),
+            arrows: arrows
+                .iter()
+                .filter(|((from, to), _)| children.contains(from) && children.contains(to))
+                .map(|((from, to), import)| {
+                    let path = import.path.join("::");
+                    format!("{from} -> {to}: {} imports {path}", import.file)
+                })
+                .collect(),
+        };
+        found.map(circle).collect::<Vec<_>>()
+    };
+    folders.into_iter().flat_map(in_folder).collect()
+}
+
+/// Returns the circles between files.
+pub(crate) fn file_circles<'a>(imports: &[Import<'a>]) -> Vec<BTreeSet<&'a str>> {
+    let files: BTreeMap<&[String], &str> = imports.iter().map(|i| (i.from, i.file)).collect();
+    // A file without imports is in no circle.
+    let arrow = |import: &Import<'a>| Some((import.file, *files.get(import.to)?));
+    circles(&imports.iter().filter_map(arrow).collect())
+}
+
+/// Returns the groups of more than one member in which the arrows lead from each member to every other.
+fn circles<'a>(arrows: &BTreeSet<(&'a str, &'a str)>) -> Vec<BTreeSet<&'a str>> {
+    let mut arrows = arrows.clone();
+    // Members without arrows in or out are in no circle. Few others are left, so that their circles are found quickly.
+    loop {
+        let sources: BTreeSet<&str> = arrows.iter().map(|(from, _)| *from).collect();
+        let targets: BTreeSet<&str> = arrows.iter().map(|(_, to)| *to).collect();
+        let n_before = arrows.len();
+        arrows.retain(|(from, to)| targets.contains(from) && sources.contains(to));
+        if arrows.len() == n_before {
+            break;
+        }
+    }
+    let mut next: BTreeMap<&str, Vec<&'a str>> = BTreeMap::new();
+    for (from, to) in &arrows {
+        next.entry(from).or_default().push(to);
+    }
+    let reached: BTreeMap<&'a str, BTreeSet<&'a str>> =
+        arrows.iter().map(|(from, _)| (*from, reachable(from, &next))).collect();
+    let circle = |member: &&'a str| -> BTreeSet<&'a str> {
+        let others = reached[member].iter().filter(|other| reached[*other].contains(member));
+        others.copied().collect()
+    };
+    let all: BTreeSet<BTreeSet<&str>> = reached.keys().map(circle).collect();
+    all.into_iter().filter(|circle| circle.len() > 1).collect()
+}
+
+fn reachable<'a>(start: &'a str, next: &BTreeMap<&str, Vec<&'a str>>) -> BTreeSet<&'a str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![start]);
-    while let Some(next) = open.pop() {
-        for other in &imports[next] {
-            if reached.insert(*other) {
-                open.push(other);
+    while let Some(from) = open.pop() {
+        for to in next.get(from).into_iter().flatten() {
+            if reached.insert(*to) {
+                open.push(to);
             }
         }
     }
     reached
 }
 
-#[test]
-fn finds_cycles_through_groups_modules_and_reexports() {
-    let files = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
-        let owned = texts.iter().map(|(f, t)| ((*f).to_owned(), (*t).to_owned()));
-        owned.collect()
-    };
-    let cycle = |texts: &[(&str, &str)]| cycles(&files(texts));
-    let none = Vec::<Vec<String>>::new();
-    let face = ("a/mod.rs", "mod b; mod c; pub use c::C;");
-    assert_eq!(cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", "struct C;")]), none);
-    let found = vec![vec!["a/b.rs".to_owned(), "a/c.rs".to_owned()]];
-    for import in
-        ["use super::b::B;", "use crate::a::{b::{B, D}};", "use crate::a::b; fn f() { b::g() }"]
-    {
-        let texts = [face, ("a/b.rs", "use super::C; struct B;"), ("a/c.rs", import)];
-        assert_eq!(cycle(&texts), found, "{import}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::imports::Modules;
+    use crate::source::Source;
+
+    /// Returns the circles between files and between children of folders, of files with these texts.
+    fn found(texts: &[(&str, &str)]) -> (Vec<Vec<String>>, Vec<Circle>) {
+        let sources: Vec<Source> =
+            texts.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+        let modules = Modules::new(&sources);
+        let imports = modules.imports();
+        let files = file_circles(&imports).into_iter();
+        let owned = |circle: BTreeSet<&str>| circle.into_iter().map(str::to_owned).collect();
+        (files.map(owned).collect(), folder_circles(&imports))
     }
-    // Tests and comments do not count.
-    let tested = "// crate::a::b\n#[cfg(test)] mod tests { use crate::a::b::B; }";
-    assert_eq!(cycle(&[face, ("a/b.rs", "use super::C;"), ("a/c.rs", tested)]), none);
+
+    #[test]
+    fn finds_circles_of_files_through_groups_modules_and_reexports() {
+        let face = ("a/mod.rs", "mod b; mod c; pub use c::C;");
+        let with =
+            |import| found(&[face, ("a/b.rs", "use super::C; struct B;"), ("a/c.rs", import)]).0;
+        let none = Vec::<Vec<String>>::new();
+        assert_eq!(with("struct C;"), none);
+        let circle = vec![vec!["a/b.rs".to_owned(), "a/c.rs".to_owned()]];
+        for import in
+            ["use super::b::B;", "use crate::a::{b::{B, D}};", "use crate::a::b; fn f() { b::g() }"]
+        {
+            assert_eq!(with(import), circle, "{import}");
+        }
+        // Tests and comments do not count.
+        let tested = "// crate::a::b\n#[cfg(test)] mod tests { use crate::a::b::B; }";
+        assert_eq!(with(tested), none);
+    }
+
+    #[test]
+    fn finds_a_circle_of_folders_whose_files_have_none() {
+        let texts = [
+            ("a/mod.rs", "mod b; mod c;"),
+            ("a/b/mod.rs", "pub mod low; pub mod high;"),
+            ("a/b/low.rs", "pub struct Low;"),
+            ("a/b/high.rs", "use crate::a::c::C;"),
+            ("a/c.rs", "use super::b::low::Low; pub struct C;"),
+        ];
+        let (files, folders) = found(&texts);
+        assert_eq!(files, Vec::<Vec<String>>::new());
+        let expected = "circle in a/: b, c\n    b -> c: a/b/high.rs imports a::c::C\n    c -> b: a/c.rs imports a::b::low::Low";
+        let [circle] = &folders[..] else { panic!("found {folders:?}") };
+        assert_eq!(circle.to_string(), expected);
+    }
+
+    #[test]
+    fn finds_circles_at_every_depth() {
+        let texts = [
+            ("a/b/c/d.rs", "use super::e::E; use crate::f::F; pub struct D;"),
+            ("a/b/c/e.rs", "use super::d::D; pub struct E;"),
+            ("f.rs", "use crate::a::b::c::e::E; pub struct F;"),
+            ("a/b/c/mod.rs", "pub mod d; pub mod e;"),
+            ("a/b/mod.rs", "pub mod c;"),
+            ("a/mod.rs", "pub mod b;"),
+        ];
+        let folders: Vec<String> = found(&texts).1.into_iter().map(|c| c.folder).collect();
+        assert_eq!(folders, ["", "a/b/c"]);
+    }
+
+    #[test]
+    fn accepts_arrows_in_one_direction_and_those_from_and_to_the_declaring_module() {
+        let texts = [
+            ("a/mod.rs", "mod b; mod c; use b::B; pub struct A;"),
+            ("a/b.rs", "use super::A; use super::c::C; pub struct B;"),
+            ("a/c.rs", "use super::A; pub struct C;"),
+        ];
+        assert_eq!(found(&texts).1, []);
+    }
 }

@@ -1,36 +1,45 @@
-//! Checks rules that the compiler does not enforce inside a crate: allowed imports, pure layers, complete tables.
+//! Checks rules that the compiler does not enforce inside a crate: allowed imports, pure layers, folders without circles,
+//! complete tables.
 //!
-//! Each rule is a function that returns the violations of a file, given its path and text. Each rule has tests with texts
-//! that violate it.
+//! Each rule is a function that returns the violations of a file. Each rule has tests with texts that violate it.
 
 mod cycles;
+mod host;
+mod imports;
 mod source;
+mod window;
 
-use cycles::cycles;
+use cycles::folder_circles;
+use imports::Modules;
 use plimsoll::formats::FORMATS;
-use source::{code_of, macros_of, paths_of};
+use plimsoll::presets::PRESETS;
+use rayon::prelude::*;
+use source::{Source, code_of, paths_of};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use window::{drawing_in_state, wrong_in_window};
 
 /// The layers that each layer may import. `lib.rs` declares them and is not a layer.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
     ("progress", &["units"]),
+    ("json", &[]),
     ("session", &["units"]),
-    ("formats", &["units", "progress", "session"]),
+    ("formats", &["units", "progress", "json", "session"]),
     ("token_counter", &[]),
     ("tokens", &["units", "progress", "session", "token_counter"]),
-    ("chat", &["session"]),
-    ("engine", &["units", "session", "chat", "tokens"]),
-    ("systems", &["units", "session", "chat", "tokens", "engine"]),
-    ("presets", &["units", "session", "tokens", "engine", "systems"]),
+    ("chat", &["json", "session"]),
+    ("engine", &["units", "json", "session", "chat", "tokens"]),
+    ("systems", &["units", "json", "session", "chat", "tokens", "engine"]),
+    ("presets", &["units", "json", "session", "tokens", "engine", "systems"]),
     (
         "analysis",
-        &["units", "figure", "progress", "session", "chat", "tokens", "engine", "presets"],
+        &["units", "figure", "progress", "json", "session", "chat", "tokens", "engine", "presets"],
     ),
-    ("providers", &["units", "session", "chat"]),
+    ("providers", &["units", "json", "session", "chat"]),
     (
         "report",
         &["units", "figure", "safe_text", "session", "tokens", "engine", "presets", "analysis"],
@@ -41,6 +50,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "units",
             "figure",
             "progress",
+            "json",
             "session",
             "formats",
             "tokens",
@@ -58,6 +68,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "figure",
             "safe_text",
             "progress",
+            "json",
             "session",
             "formats",
             "tokens",
@@ -76,6 +87,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "figure",
             "safe_text",
             "progress",
+            "json",
             "session",
             "formats",
             "tokens",
@@ -91,11 +103,12 @@ const LAYERS: [(&str, &[&str]); 19] = [
 ];
 
 /// Layers without side effects and without access to files, network, clock, environment and threads.
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "units",
     "figure",
     "safe_text",
     "progress",
+    "json",
     "session",
     "formats",
     "token_counter",
@@ -158,9 +171,6 @@ const PRINTING: [&str; 5] = ["dbg", "eprint", "eprintln", "print", "println"];
 /// Maximum number of lines of a file other than tests.
 const MAX_LINES: usize = 600;
 
-/// Maximum number of files in an import cycle.
-const MAX_CYCLE: usize = 3;
-
 /// Returns the layer of a file under `src` or `src/core`.
 fn layer_of(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
@@ -172,7 +182,8 @@ fn layer_of(path: &str) -> &str {
 }
 
 /// Returns the imports of layers that the file's layer may not import.
-fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
+fn forbidden_layers(source: &Source) -> Vec<String> {
+    let path = &source.path;
     let layer = layer_of(path);
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
         return if layer == "lib" {
@@ -182,11 +193,9 @@ fn forbidden_layers(path: &str, text: &str) -> Vec<String> {
         };
     };
     let is_layer = |name: &str| LAYERS.iter().any(|(layer, _)| *layer == name);
-    let imported = paths_of(&code_of(text))
-        .into_iter()
-        .filter_map(|p| layer_named(path, &p).map(str::to_owned));
-    let forbidden = imported
-        .filter(|name| name != layer && is_layer(name) && !allowed.contains(&name.as_str()));
+    let imported = source.paths.iter().filter_map(|p| layer_named(path, p));
+    let forbidden =
+        imported.filter(|name| *name != layer && is_layer(name) && !allowed.contains(name));
     let mut violations: Vec<String> =
         forbidden.map(|name| format!("{path}: `{layer}` may not import `{name}`")).collect();
     violations.dedup();
@@ -214,12 +223,13 @@ fn is_under(path: &str, prefix: &str) -> bool {
 }
 
 /// Returns the impure paths, and paths of the network and the window, that the file may not use.
-fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
+fn forbidden_paths(source: &Source) -> Vec<String> {
+    let path = &source.path;
     let layer = layer_of(path);
     let is_pure = PURE.contains(&layer);
     let is_window = matches!(layer, "app" | "main");
     let is_client = path.starts_with("exec/model/");
-    let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
+    let wrong = source.paths.iter().filter(|p| {
         (is_pure && IMPURE_PATHS.iter().any(|impure| is_under(p, impure)))
             || (!is_window && WINDOW.iter().any(|library| is_under(p, library)))
             || (!is_client && NETWORK.iter().any(|library| is_under(p, library)))
@@ -228,12 +238,13 @@ fn forbidden_paths(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Returns paths and methods that access files outside of `exec`. [`forbidden_paths`] checks the pure layers.
-fn file_access(path: &str, text: &str) -> Vec<String> {
+fn file_access(source: &Source) -> Vec<String> {
+    let path = &source.path;
     let layer = layer_of(path);
     if !matches!(layer, "cli" | "app" | "main") {
         return Vec::new();
     }
-    let wrong = paths_of(&code_of(text)).into_iter().filter(|p| {
+    let wrong = source.paths.iter().filter(|p| {
         let last = p.rsplit("::").next().unwrap_or(p);
         FILES.iter().any(|file| is_under(p, file)) || FILE_METHODS.contains(&last)
     });
@@ -241,25 +252,24 @@ fn file_access(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Returns macros and streams that print outside of `cli/output.rs`.
-fn printing(path: &str, text: &str) -> Vec<String> {
-    let code = code_of(text);
-    let macros = macros_of(&code)
-        .into_iter()
-        .filter(|m| PRINTING.contains(&m.as_str()))
-        .map(|m| format!("{m}!"));
-    let streams = paths_of(&code).into_iter().filter(|p| {
+fn printing(source: &Source) -> Vec<String> {
+    let path = &source.path;
+    let macros = source.macros.iter().filter(|m| PRINTING.contains(&m.as_str()));
+    let streams = source.paths.iter().filter(|p| {
         path != "cli/output.rs"
             && ["stdout", "stderr"].iter().any(|s| p.ends_with(&format!("io::{s}")))
     });
     macros
-        .chain(streams)
+        .map(|m| format!("{m}!"))
+        .chain(streams.cloned())
         .map(|what| format!("{path}: `{what}`; only cli/output.rs prints"))
         .collect()
 }
 
 /// Returns the file if it has too many lines.
-fn too_long(path: &str, text: &str) -> Vec<String> {
-    let lines = text.lines().count();
+fn too_long(source: &Source) -> Vec<String> {
+    let path = &source.path;
+    let lines = source.text.lines().count();
     let is_tests = path.ends_with("tests.rs") || path.contains("/tests/");
     if lines > MAX_LINES && !is_tests {
         vec![format!("{path}: {lines} lines, at most {MAX_LINES}")]
@@ -277,7 +287,7 @@ fn missing_rows(child: &str, text: &str, row: &str, table: &str) -> Vec<String> 
     let (table, marker) = (code_of(table), format!(": {row} ="));
     let names = code.match_indices(&marker).filter_map(|(at, _)| code[..at].rsplit(' ').next());
     let missing = names.filter(|name| !paths_of(&table).contains(&format!("{child}::{name}")));
-    missing.map(|name| format!("{child}::{name} is not in the table of {row}s")).collect()
+    missing.map(|name| format!("the table of {row}s has no row {child}::{name}")).collect()
 }
 
 /// Returns a module that the `mod.rs` of its folder does not declare. Such a file is not compiled.
@@ -286,17 +296,18 @@ fn undeclared(child: &str, table: &str) -> Vec<String> {
     let words: Vec<&str> = code.split_whitespace().collect();
     let is_declared =
         words.windows(2).any(|w| w[0] == "mod" && w[1].trim_end_matches(';') == child);
-    if is_declared { Vec::new() } else { vec![format!("{child} is not declared")] }
+    if is_declared { Vec::new() } else { vec![format!("`mod {child};` is missing")] }
 }
 
 /// Returns the formats that code outside of `formats` names. It uses the properties of [`Format`] instead.
 ///
 /// [`Format`]: plimsoll::formats::Format
-fn formats_named(path: &str, text: &str) -> Vec<String> {
+fn formats_named(source: &Source) -> Vec<String> {
+    let path = &source.path;
     if path.starts_with("formats/") {
         return Vec::new();
     }
-    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let code = source.text.split("#[cfg(test)]").next().unwrap_or_default();
     // Names of one word are also names of presets.
     let names = FORMATS.iter().map(|format| format.name);
     let names = names.filter(|name| name.contains('_') && code.contains(&format!("\"{name}\"")));
@@ -309,15 +320,21 @@ fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-/// Returns every source file with its path below `src`, or below `src/core` if it belongs to the pure layers.
-fn sources() -> Vec<(String, String)> {
+/// The source files. Examples are programs of their own.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let below_core = |path: &str| path.strip_prefix("core/").unwrap_or(path).to_owned();
     let mut files = files_under(&src());
-    for (path, _) in &mut files {
-        if let Some(rest) = path.strip_prefix("core/") {
-            *path = rest.to_owned();
-        }
-    }
-    files
+    files.retain(|(path, _)| !path.starts_with("core/examples/"));
+    let files = files.into_par_iter();
+    files.map(|(path, text)| Source::new(below_core(&path), text)).collect()
+});
+
+/// Returns the source files except tests. Files named `tests.rs` or `*_tests.rs` are compiled for tests only and may import
+/// any layer.
+fn tested_sources() -> impl Iterator<Item = &'static Source> {
+    assert!(SOURCES.len() > 20, "found only {} files", SOURCES.len());
+    let is_tests = |path: &str| path.ends_with("/tests.rs") || path.ends_with("_tests.rs");
+    SOURCES.iter().filter(move |source| !is_tests(&source.path))
 }
 
 /// Returns every source file under a folder with its relative path.
@@ -343,16 +360,15 @@ fn files_under(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
+/// Fails with the violations, one per line.
+fn assert_none(violations: &[String]) {
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
 /// Checks that no source file violates a rule.
-fn check_all(rule: fn(&str, &str) -> Vec<String>) {
-    // Files named tests.rs or *_tests.rs are compiled for tests only and may import any layer.
-    let files = sources();
-    assert!(files.len() > 20, "found only {} files", files.len());
-    let tested = files
-        .iter()
-        .filter(|(path, _)| !path.ends_with("/tests.rs") && !path.ends_with("_tests.rs"));
-    let wrong: Vec<String> = tested.flat_map(|(path, text)| rule(path, text)).collect();
-    assert_eq!(wrong, Vec::<String>::new());
+fn check_all(rule: fn(&Source) -> Vec<String>) {
+    let wrong: Vec<String> = tested_sources().flat_map(rule).collect();
+    assert_none(&wrong);
 }
 
 /// Checks that the `mod.rs` of a folder declares every file and lists every row in its table. Returns the number of files
@@ -366,11 +382,11 @@ fn check_table(folder: &str, row: &str) -> usize {
         files.iter().filter(|(path, _)| path != "mod.rs" && !path.ends_with("/tests.rs"))
     {
         let child = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
-        wrong.extend(undeclared(child, table));
-        wrong.extend(missing_rows(child, text, row, table));
+        let found = [undeclared(child, table), missing_rows(child, text, row, table)].concat();
+        wrong.extend(found.iter().map(|what| format!("src/core/{folder}/mod.rs: {what}")));
         rows += usize::from(text.contains(&format!(": {row} =")));
     }
-    assert_eq!(wrong, Vec::<String>::new());
+    assert_none(&wrong);
     rows
 }
 
@@ -404,14 +420,29 @@ fn no_file_has_too_many_lines() {
     check_all(too_long);
 }
 
+/// Returns the resolved modules except the roots of crates.
+fn modules() -> Modules<'static> {
+    let is_root = |source: &&Source| matches!(&*source.path, "main.rs" | "lib.rs");
+    Modules::new(tested_sources().filter(|source| !is_root(source)))
+}
+
 #[test]
-fn import_cycles_are_short() {
-    let all = sources().into_iter();
-    let is_root = |path: &str| matches!(path, "main.rs" | "lib.rs");
-    let files: Vec<_> = all.filter(|(path, _)| !is_root(path)).collect();
-    let cycles = cycles(&files);
-    let long: Vec<_> = cycles.iter().filter(|cycle| cycle.len() > MAX_CYCLE).collect();
-    assert_eq!(long, Vec::<&Vec<String>>::new());
+fn folders_form_no_circles() {
+    let circles = folder_circles(&modules().imports()).into_iter();
+    let circles: Vec<String> = circles.map(|circle| circle.to_string()).collect();
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
+}
+
+#[test]
+fn the_window_has_floors_and_its_panels_do_not_know_each_other() {
+    let modules = modules();
+    let found: Vec<String> = modules.imports().iter().filter_map(wrong_in_window).collect();
+    assert_none(&found);
+}
+
+#[test]
+fn the_state_of_the_window_does_not_draw() {
+    check_all(drawing_in_state);
 }
 
 #[test]
@@ -434,32 +465,35 @@ fn every_file_of_the_window_is_declared() {
             if folder.is_empty() { "mod.rs".to_owned() } else { format!("{folder}/mod.rs") };
         let (_, declarations) =
             files.iter().find(|(path, _)| *path == parent).expect("a folder has a mod.rs");
-        assert_eq!(undeclared(child, declarations), Vec::<String>::new());
+        let found = undeclared(child, declarations).into_iter();
+        assert_none(&found.map(|what| format!("src/app/{parent}: {what}")).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn every_preset_file_is_in_the_table_under_its_own_name() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/presets");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/assets/presets");
     let names =
         fs::read_dir(folder).expect("the presets are there").map(|e| e.expect("readable").path());
-    let mut on_disk: Vec<String> = names
-        .map(|p| p.file_stem().expect("files have names").to_string_lossy().into_owned())
+    let has_row = |name: &str| PRESETS.iter().any(|preset| preset.name == name);
+    // A row without a file does not compile.
+    let mut wrong: Vec<String> = names
+        .map(|path| path.file_stem().expect("files have names").to_string_lossy().into_owned())
+        .filter(|name| !has_row(name))
+        .map(|name| format!("src/core/presets/mod.rs: PRESETS has no row `{name}`"))
         .collect();
-    on_disk.sort();
-    let mut in_table: Vec<String> =
-        plimsoll::presets::PRESETS.iter().map(|p| p.name.to_owned()).collect();
-    in_table.sort();
-    assert_eq!(on_disk, in_table);
-    for preset in plimsoll::presets::PRESETS {
-        let policy = plimsoll::presets::by_name(preset.name).expect("a bundled preset is right");
-        assert_eq!(policy.name, preset.name);
+    for preset in PRESETS {
+        let (row, stated) = (preset.name, preset.policy().expect("a bundled preset is right").name);
+        if stated != row {
+            wrong.push(format!("src/core/assets/presets/{row}.toml: `name` is `{stated}`"));
+        }
     }
+    assert_none(&wrong);
 }
 
 #[test]
 fn imports_of_higher_layers_are_found_in_every_notation() {
-    let wrong = |path: &str, text: &str| forbidden_layers(path, text).len();
+    let wrong = |path: &str, text: &str| forbidden_layers(&Source::new(path, text)).len();
     assert_eq!(wrong("session/mod.rs", "use crate::tokens::Fit;"), 1);
     assert_eq!(wrong("session/mod.rs", "use crate::{units::Tokens, formats::{self, Input}};"), 1);
     assert_eq!(wrong("session/part.rs", "fn f() { crate::engine::drive() }"), 1);
@@ -473,7 +507,7 @@ fn imports_of_higher_layers_are_found_in_every_notation() {
 
 #[test]
 fn allowed_imports_are_accepted() {
-    let wrong = |path: &str, text: &str| forbidden_layers(path, text);
+    let wrong = |path: &str, text: &str| forbidden_layers(&Source::new(path, text));
     let none = Vec::<String>::new();
     assert_eq!(wrong("engine/mod.rs", "use crate::{session::Session, tokens};"), none);
     assert_eq!(
@@ -501,7 +535,7 @@ fn allowed_imports_are_accepted() {
 
 #[test]
 fn input_and_output_in_a_pure_layer_are_found() {
-    let wrong = |path: &str, text: &str| forbidden_paths(path, text).len();
+    let wrong = |path: &str, text: &str| forbidden_paths(&Source::new(path, text)).len();
     assert_eq!(wrong("engine/mod.rs", "use std::fs;"), 1);
     assert_eq!(wrong("engine/mod.rs", "use std::{fmt, thread};"), 1);
     assert_eq!(wrong("formats/mod.rs", "use std::time::{Duration, Instant};"), 1);
@@ -519,7 +553,7 @@ fn input_and_output_in_a_pure_layer_are_found() {
 
 #[test]
 fn file_access_outside_exec_is_found() {
-    let wrong = |path: &str, text: &str| file_access(path, text).len();
+    let wrong = |path: &str, text: &str| file_access(&Source::new(path, text)).len();
     assert_eq!(wrong("app/mod.rs", "use std::{fmt, fs};"), 1);
     assert_eq!(wrong("cli/mod.rs", "fn f() { std::fs::write(\"a\", \"b\"); }"), 1);
     assert_eq!(wrong("app/picture.rs", "fn f(i: RgbaImage) { i.save_with_format(p, f) }"), 1);
@@ -536,20 +570,19 @@ fn file_access_outside_exec_is_found() {
 
 #[test]
 fn printing_outside_of_the_output_module_is_found() {
-    assert_eq!(printing("engine/mod.rs", "fn f() { println!(\"{}\", 1) }").len(), 1);
-    assert_eq!(printing("cli/mod.rs", "fn f() { std::io::stdout().lock(); }").len(), 1);
-    assert_eq!(printing("cli/output.rs", "fn f() { io::stdout().lock(); }").len(), 0);
-    assert_eq!(
-        printing("cli/mod.rs", "// println!(1)\nfn f(println: bool) -> bool { !println }").len(),
-        0
-    );
+    let wrong = |path: &str, text: &str| printing(&Source::new(path, text)).len();
+    assert_eq!(wrong("engine/mod.rs", "fn f() { println!(\"{}\", 1) }"), 1);
+    assert_eq!(wrong("cli/mod.rs", "fn f() { std::io::stdout().lock(); }"), 1);
+    assert_eq!(wrong("cli/output.rs", "fn f() { io::stdout().lock(); }"), 0);
+    assert_eq!(wrong("cli/mod.rs", "// println!(1)\nfn f(println: bool) -> bool { !println }"), 0);
 }
 
 #[test]
 fn a_file_of_more_than_600_lines_is_found() {
-    assert_eq!(too_long("engine/run.rs", &"\n".repeat(MAX_LINES + 1)).len(), 1);
-    assert_eq!(too_long("engine/run.rs", &"\n".repeat(MAX_LINES)).len(), 0);
-    assert_eq!(too_long("engine/tests.rs", &"\n".repeat(MAX_LINES + 1)).len(), 0);
+    let wrong = |path, lines| too_long(&Source::new(path, "\n".repeat(lines))).len();
+    assert_eq!(wrong("engine/run.rs", MAX_LINES + 1), 1);
+    assert_eq!(wrong("engine/run.rs", MAX_LINES), 0);
+    assert_eq!(wrong("engine/tests.rs", MAX_LINES + 1), 0);
 }
 
 #[test]

@@ -1,6 +1,31 @@
 //! Just enough of Rust's surface to see which paths and macros a file names: comments, strings and test code are
 //! blanked out, `use` groups are spread.
 
+/// A source file and what its code names.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Path below `src`, or below `src/core` if it belongs to the pure layers.
+    pub(crate) path: String,
+    /// The whole text.
+    pub(crate) text: String,
+    /// The paths in the code, as [`paths_of`] returns them, each once.
+    pub(crate) paths: Vec<String>,
+    /// Names of the macros that it calls.
+    pub(crate) macros: Vec<String>,
+}
+
+impl Source {
+    /// Reads the text of a file.
+    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        let (path, text) = (path.into(), text.into());
+        let code = code_of(&text);
+        let mut paths = paths_of(&code);
+        paths.sort_unstable();
+        paths.dedup();
+        Self { paths, macros: macros_of(&code), path, text }
+    }
+}
+
 /// The code without comments, without the content of strings, and without `#[cfg(test)]` items.
 pub(crate) fn code_of(text: &str) -> String {
     without_tests(&without_comments_and_strings(text))
@@ -11,10 +36,13 @@ fn without_comments_and_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut at = 0;
     while at < chars.len() {
-        let next = end_of_comment(&chars, at)
-            .or_else(|| end_of_string(&chars, at))
-            .or_else(|| end_of_char(&chars, at));
-        if let Some(end) = next {
+        let end = match chars[at] {
+            '/' => end_of_comment(&chars, at),
+            '"' | 'r' => end_of_string(&chars, at),
+            '\'' => end_of_char(&chars, at),
+            _ => None,
+        };
+        if let Some(end) = end {
             // Lines stay where they are.
             code.extend(
                 chars[at..end.min(chars.len())].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }),
@@ -83,9 +111,6 @@ fn end_of_string(chars: &[char], at: usize) -> Option<usize> {
 
 /// `'x'` and `'\n'`, but not the lifetime `'a`.
 fn end_of_char(chars: &[char], at: usize) -> Option<usize> {
-    if chars[at] != '\'' {
-        return None;
-    }
     match (chars.get(at + 1), chars.get(at + 2)) {
         (Some('\\'), _) => (at + 3..chars.len()).find(|i| chars[*i] == '\'').map(|end| end + 1),
         (Some(_), Some('\'')) => Some(at + 3),
@@ -128,7 +153,7 @@ pub(crate) fn paths_of(code: &str) -> Vec<String> {
     let tokens = tokens_of(code);
     let (mut paths, mut at) = (Vec::new(), 0);
     while at < tokens.len() {
-        if is_name(&tokens[at]) && (at == 0 || tokens[at - 1] != "::") {
+        if is_name(tokens[at]) && (at == 0 || tokens[at - 1] != "::") {
             path(&tokens, &mut at, "", &mut paths);
         } else {
             at += 1;
@@ -142,16 +167,16 @@ fn is_name(token: &str) -> bool {
 }
 
 /// Reads one path (or one branch of a group) from `at` on.
-fn path(tokens: &[String], at: &mut usize, prefix: &str, paths: &mut Vec<String>) {
+fn path(tokens: &[&str], at: &mut usize, prefix: &str, paths: &mut Vec<String>) {
     let mut path = prefix.to_owned();
     while *at < tokens.len() {
-        match tokens[*at].as_str() {
+        match tokens[*at] {
             "{" if path != prefix || !prefix.is_empty() => {
                 *at += 1;
                 while *at < tokens.len() && tokens[*at] != "}" {
                     let before = *at;
                     self::path(tokens, at, &path, paths);
-                    if *at == before || tokens.get(*at).is_some_and(|t| t == ",") {
+                    if *at == before || tokens.get(*at).is_some_and(|t| *t == ",") {
                         *at += 1;
                     }
                 }
@@ -167,34 +192,31 @@ fn path(tokens: &[String], at: &mut usize, prefix: &str, paths: &mut Vec<String>
             }
             _ => break,
         }
-        if tokens.get(*at).is_some_and(|t| t == "::") {
+        if tokens.get(*at).is_some_and(|t| *t == "::") {
             *at += 1;
         } else {
             break;
         }
     }
     // `as other` renames, which changes nothing here.
-    if tokens.get(*at).is_some_and(|t| t == "as") && !prefix.is_empty() {
+    if tokens.get(*at).is_some_and(|t| *t == "as") && !prefix.is_empty() {
         *at += 2;
     }
     paths.push(path);
 }
 
-fn tokens_of(code: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut chars = code.chars().peekable();
-    while let Some(c) = chars.next() {
-        if is_word(c) {
-            let mut word = c.to_string();
-            while let Some(c) = chars.next_if(|c| is_word(*c)) {
-                word.push(c);
-            }
-            tokens.push(word);
-        } else if c == ':' && chars.next_if_eq(&':').is_some() {
-            tokens.push("::".to_owned());
-        } else if !c.is_whitespace() {
-            tokens.push(c.to_string());
-        }
+fn tokens_of(code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let len = match first {
+            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            ':' if rest.starts_with("::") => 2,
+            c => c.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(len);
+        tokens.push(token);
+        rest = behind.trim_start();
     }
     tokens
 }
@@ -204,6 +226,6 @@ pub(crate) fn macros_of(code: &str) -> Vec<String> {
     let tokens = tokens_of(code);
     let calls = tokens
         .windows(3)
-        .filter(|t| is_name(&t[0]) && t[1] == "!" && matches!(t[2].as_str(), "(" | "[" | "{"));
-    calls.map(|t| t[0].clone()).collect()
+        .filter(|t| is_name(t[0]) && t[1] == "!" && matches!(t[2], "(" | "[" | "{"));
+    calls.map(|t| t[0].to_owned()).collect()
 }

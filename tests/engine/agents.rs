@@ -1,13 +1,14 @@
 //! Presets of widely used agents: each acts exactly at the token count at which its system acts.
 
 use crate::conversation::{Talk, text};
-use plimsoll::engine::{
-    Case, Effect, Event, KnobValues, Outcome, Policy, WindowPlan, WindowSource, simulate,
+use plimsoll_core::engine::{
+    Case, Effect, Event, KnobValues, Outcome, Policy, PolicyKind, WindowPlan, WindowSource,
+    simulate,
 };
-use plimsoll::presets::{self, PRESETS, native};
-use plimsoll::session::Role;
-use plimsoll::tokens::{self, Progress, TokenLedger};
-use plimsoll::units::Tokens;
+use plimsoll_core::presets::{self, PRESETS, native};
+use plimsoll_core::session::Role;
+use plimsoll_core::tokens::{self, Progress, TokenLedger};
+use plimsoll_core::units::Tokens;
 use std::sync::Arc;
 
 /// Limits of a model.
@@ -209,7 +210,7 @@ fn the_server_keeps_three_results_of_every_request_above_its_trigger() {
     // From then on every call adds one result, and the oldest of four is cleared.
     let calls: Vec<_> = outcome.events.iter().map(|e| e.call).collect();
     assert!(calls.windows(2).all(|pair| pair[1] == pair[0] + 1), "{calls:?}");
-    assert_eq!(outcome.events.last().map(plimsoll::engine::Event::n_messages), Some(1));
+    assert_eq!(outcome.events.last().map(plimsoll_core::engine::Event::n_messages), Some(1));
     outcome.context.check(&case).expect("the account is complete");
 }
 
@@ -226,7 +227,7 @@ fn codex_keeps_user_messages_and_puts_the_summary_after_them() {
     assert_eq!(event.stage, "compact");
     let written = outcome.context.entries.iter().position(|e| e.message().is_none());
     let kept: Vec<_> =
-        outcome.context.entries.iter().filter_map(plimsoll::engine::Entry::message).collect();
+        outcome.context.entries.iter().filter_map(plimsoll_core::engine::Entry::message).collect();
     let role = |m: &u32| case.session.messages[*m as usize].role;
     let roles: Vec<_> = kept.iter().map(role).collect();
     assert!(roles.iter().all(|r| matches!(r, Role::System | Role::User)), "{roles:?}");
@@ -273,7 +274,7 @@ fn opencodes_second_engine_replaces_the_whole_history_with_one_message() {
         assert_eq!(first.stage, "compact");
         let then = simulate(&case, &policy, &values, Some(first.call));
         let entries = then.context.entries.iter();
-        let kept = entries.filter_map(plimsoll::engine::Entry::message);
+        let kept = entries.filter_map(plimsoll_core::engine::Entry::message);
         let roles: Vec<_> = kept.map(|m| case.session.messages[m as usize].role).collect();
         assert!(roles.iter().all(|role| *role == Role::System), "{roles:?}");
         assert_eq!(then.context.entries.len(), roles.len() + 1);
@@ -295,35 +296,33 @@ fn claude_code_writes_long_results_to_files_and_names_them() {
     outcome.context.check(&case).expect("the account is complete");
 }
 
-/// Returns the presets from `claude-code` on: all except generic ones and the five systems with case files of functions.
-fn agents() -> impl Iterator<Item = Policy> {
-    let start = PRESETS.iter().position(|p| p.name == "claude-code");
-    PRESETS[start.expect("it is bundled")..].iter().map(|p| policy(p.name))
+/// Returns the presets of systems: all except generic ones.
+fn systems() -> impl Iterator<Item = Policy> {
+    let all = PRESETS.iter().map(|preset| policy(preset.name));
+    all.filter(|policy| policy.kind != Some(PolicyKind::Strategy))
 }
 
 #[test]
-fn every_agent_lists_sources_and_unknowns() {
-    assert!(agents().count() >= 20);
-    for policy in agents() {
+fn every_preset_of_a_system_lists_sources_and_unknowns() {
+    assert!(systems().count() >= 20);
+    for policy in systems() {
         let name = &policy.name;
-        assert!(!policy.sources.is_empty(), "{name}");
+        assert!(!policy.sources.is_empty(), "{name}: no sources");
         assert!(
             policy.unknowns.len()
                 + policy.documentation_differences.len()
                 + policy.differences.len()
                 > 0,
-            "{name}"
+            "{name}: no unknowns, documentation_differences or differences"
         );
         for knob in &policy.knobs {
-            assert!(knob.help.ends_with('.'), "{name}: {}", knob.name);
+            assert!(knob.help.ends_with('.'), "{name}: the help of {} has no period", knob.name);
         }
         let written = native::export(&policy, &policy.defaults());
         let is_configurable = policy.knobs.iter().any(|knob| knob.key.is_some());
-        assert_eq!(written.is_ok(), is_configurable, "{name}");
-        let is_opaque = policy.stages.iter().any(
-            |stage| matches!(&stage.action, plimsoll::engine::Action::Summarize(s) if s.is_opaque),
-        );
+        assert_eq!(written.is_ok(), is_configurable, "{name}: a configuration without `key`");
+        let is_opaque = policy.stages.iter().any(|stage| stage.action.is_size_only());
         let says_so = policy.help.contains("Models sizes only");
-        assert_eq!(is_opaque, says_so, "{name}");
+        assert_eq!(is_opaque, says_so, "{name}: `Models sizes only` in its help");
     }
 }

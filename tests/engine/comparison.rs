@@ -1,15 +1,15 @@
 //! Comparison of two sessions.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::analysis::comparison::{
+use plimsoll_core::analysis::comparison::{
     ComparedSession, Comparison, MessageMatches, composition, figures,
 };
-use plimsoll::analysis::cost::Billing;
-use plimsoll::analysis::facts::FactKind;
-use plimsoll::engine::Case;
-use plimsoll::presets::prices::Prices;
-use plimsoll::session::{Body, Role};
-use plimsoll::units::Tokens;
+use plimsoll_core::analysis::cost::Billing;
+use plimsoll_core::analysis::facts::FactKind;
+use plimsoll_core::engine::Case;
+use plimsoll_core::presets::prices::Prices;
+use plimsoll_core::session::{Body, Role};
+use plimsoll_core::units::Tokens;
 use std::time::{Duration, Instant};
 
 fn compare(a: &Case, b: &Case) -> Comparison {

@@ -1,22 +1,22 @@
 //! Costs of sessions and runs. Expected figures are not computed by the program.
 
 use crate::conversation::text;
-use plimsoll::analysis::cost::{
+use plimsoll_core::analysis::cost::{
     Billing, Bills, Cause, Cost, CostSource, Lifetime, audit, break_even, price_lane,
     price_recorded,
 };
-use plimsoll::engine::{
+use plimsoll_core::engine::{
     Case, Context, Entry, EntryBody, KnobValues, Policy, WindowPlan, WindowSource, recorded,
     simulate,
 };
-use plimsoll::formats::{self, Input};
-use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{
+use plimsoll_core::formats::{self, Input};
+use plimsoll_core::presets::{self, prices::Prices};
+use plimsoll_core::session::{
     CallDraft, Draft, RecordedCompaction, Role, Session, SessionBuilder, Source, Usage,
 };
-use plimsoll::systems::REGISTRY;
-use plimsoll::tokens::{Progress, TokenLedger, default_counter};
-use plimsoll::units::{Millis, Tokens, Usd};
+use plimsoll_core::systems::REGISTRY;
+use plimsoll_core::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll_core::units::{Millis, Tokens, Usd};
 use std::sync::Arc;
 
 /// A call as a file reports it: seconds, prompt, read, written, answer.
@@ -339,7 +339,7 @@ fn a_compaction_costs_the_cache_miss_that_it_causes() {
 #[test]
 fn a_compaction_after_a_call_costs_at_the_next_call() {
     let case = long_case();
-    let text = include_str!("../../assets/presets/truncate.toml");
+    let text = include_str!("../../src/core/assets/presets/truncate.toml");
     let text = text.replace("before_call", "after_call");
     let policy = Policy::parse(&text, &REGISTRY).expect("a policy");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);

@@ -1,15 +1,15 @@
 //! Content that the offline digest keeps.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::engine::{Case, Request, digest};
-use plimsoll::session::{Body, Role};
-use plimsoll::units::Tokens;
+use plimsoll_core::engine::{Case, Request, digest};
+use plimsoll_core::session::{Body, Role};
+use plimsoll_core::units::Tokens;
 
-fn call(id: &str, tool: &str, arguments: &str) -> plimsoll::session::Part {
+fn call(id: &str, tool: &str, arguments: &str) -> plimsoll_core::session::Part {
     part(Body::ToolCall { call: id.into(), tool: tool.into(), arguments: arguments.into() })
 }
 
-fn result(id: &str, is_error: bool, content: &str) -> plimsoll::session::Part {
+fn result(id: &str, is_error: bool, content: &str) -> plimsoll_core::session::Part {
     part(Body::ToolResult { call: id.into(), tool: "".into(), is_error, text: content.into() })
 }
 

@@ -1,10 +1,10 @@
 //! Facts of small sessions, and what runs keep of them.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::analysis::facts::{FactKind, FactState, Facts, LaneSurvival, ScoredText};
-use plimsoll::engine::{Case, Outcome, simulate};
-use plimsoll::presets;
-use plimsoll::session::{Body, Role};
+use plimsoll_core::analysis::facts::{FactKind, FactState, Facts, LaneSurvival, ScoredText};
+use plimsoll_core::engine::{Case, Outcome, simulate};
+use plimsoll_core::presets;
+use plimsoll_core::session::{Body, Role};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Plays a policy with one stage before call 5.

@@ -1,10 +1,10 @@
 //! Findings: a real system's bugs are reported if they affect a replay, and only then.
 
 use crate::conversation::{Talk, case, text};
-use plimsoll::analysis::{Finding, FindingKind, findings};
-use plimsoll::engine::{Case, ProviderError, simulate};
-use plimsoll::presets;
-use plimsoll::session::{Body, Role};
+use plimsoll_core::analysis::{Finding, FindingKind, findings};
+use plimsoll_core::engine::{Case, ProviderError, simulate};
+use plimsoll_core::presets;
+use plimsoll_core::session::{Body, Role};
 
 /// Returns the findings of a preset over a session, at its defaults except these settings.
 fn found(case: &Case, preset: &str, knobs: &[(&str, f64)]) -> Vec<Finding> {

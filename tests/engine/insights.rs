@@ -1,18 +1,18 @@
 //! Insights: each is reported only where it applies, with the expected figures.
 
 use crate::conversation::{Talk, case, case_of, part, text};
-use plimsoll::analysis::cost::{Billing, Bills, audit, break_even};
-use plimsoll::analysis::insight::{
+use plimsoll_core::analysis::cost::{Billing, Bills, audit, break_even};
+use plimsoll_core::analysis::insight::{
     Certainty, Insight, InsightInput, InsightKind, Lane, Level, card, insights, lane_insights,
 };
-use plimsoll::analysis::resent::{growth, resent, share_of_largest};
-use plimsoll::analysis::{LastUses, findings};
-use plimsoll::engine::{Case, recorded, simulate};
-use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{
+use plimsoll_core::analysis::resent::{growth, resent, share_of_largest};
+use plimsoll_core::analysis::{LastUses, findings};
+use plimsoll_core::engine::{Case, recorded, simulate};
+use plimsoll_core::presets::{self, prices::Prices};
+use plimsoll_core::session::{
     Body, MediaKind, RecordedCompaction, Role, Usage, remove_implausible_usage,
 };
-use plimsoll::units::{Share, Tokens};
+use plimsoll_core::units::{Share, Tokens};
 use std::sync::Arc;
 
 const RESERVE: Tokens = Tokens(32_000);
@@ -204,7 +204,7 @@ fn an_image_resent_with_every_call_is_reported() {
         mime: "image/png".into(),
         bytes: 100_000,
         pixels: Some((1_000, 1_000)),
-        detail: plimsoll::session::ImageDetail::Auto,
+        detail: plimsoll_core::session::ImageDetail::Auto,
         within: None,
     };
     talk.message(Role::User, vec![text("Look at this."), part(picture)]);

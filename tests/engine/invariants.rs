@@ -1,13 +1,13 @@
 //! Invariants of every session, preset and setting, tested on random ones.
 
 use crate::conversation::{Talk, case, pairs_are_whole, part};
-use plimsoll::engine::{
+use plimsoll_core::engine::{
     ActionKind, Answer, Case, Effect, EntryBody, ExecutedContext, KnobValues, ManualEdits,
-    MessageStatus, Mutates, Outcome, Policy, Repair, Reply, Request, Schedule, drive, simulate,
+    MessageStatus, Mutates, Outcome, Policy, PolicyKind, Repair, Reply, Request, Schedule, drive,
+    simulate,
 };
-use plimsoll::presets::native::Native;
-use plimsoll::presets::{PRESETS, Preset};
-use plimsoll::session::{Body, MediaKind, Role};
+use plimsoll_core::presets::{PRESETS, Preset};
+use plimsoll_core::session::{Body, MediaKind, Role};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -53,7 +53,7 @@ fn talk(moves: &[Move]) -> Talk {
                     mime: "image/png".into(),
                     bytes: 9_000,
                     pixels: Some((800, 600)),
-                    detail: plimsoll::session::ImageDetail::Auto,
+                    detail: plimsoll_core::session::ImageDetail::Auto,
                     within,
                 };
                 talk.message(Role::User, vec![result(&id, 3), part(image)]);
@@ -63,7 +63,7 @@ fn talk(moves: &[Move]) -> Talk {
     talk
 }
 
-fn call(id: &str) -> plimsoll::session::Part {
+fn call(id: &str) -> plimsoll_core::session::Part {
     part(Body::ToolCall {
         call: id.into(),
         tool: "grep".into(),
@@ -71,7 +71,7 @@ fn call(id: &str) -> plimsoll::session::Part {
     })
 }
 
-fn result(id: &str, words: usize) -> plimsoll::session::Part {
+fn result(id: &str, words: usize) -> plimsoll_core::session::Part {
     let text = "match ".repeat(words).into();
     part(Body::ToolResult { call: id.into(), tool: "grep".into(), is_error: false, text })
 }
@@ -104,7 +104,7 @@ struct Digest;
 
 impl Answer for Digest {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
-        Reply::Summary(plimsoll::engine::digest(case, request).into())
+        Reply::Summary(plimsoll_core::engine::digest(case, request).into())
     }
 }
 
@@ -114,7 +114,7 @@ fn presets_of(ours: bool) -> impl Iterator<Item = &'static (&'static Preset, Pol
         let parsed = |preset: &'static Preset| (preset, preset.policy().expect("bundled"));
         PRESETS.iter().map(parsed).collect()
     });
-    PARSED.iter().filter(move |(preset, _)| Native::of(preset.name).is_none() == ours)
+    PARSED.iter().filter(move |(_, policy)| (policy.kind == Some(PolicyKind::Strategy)) == ours)
 }
 
 /// Plays a preset twice, checks that both runs are equal, and checks the account of its context at every `nth` call.
@@ -196,7 +196,7 @@ fn marks_are_kept(
         let manual_events: Vec<_> = outcome.events.iter().filter(|e| e.is_manual()).collect();
         prop_assert!(manual_events.len() <= 2);
         prop_assert!(manual_events.iter().all(|e| e.orphans == 0 && e.n_messages() > 0));
-        edits_are_applied_or_reported(case, &outcome, Native::of(preset.name).is_none())
+        edits_are_applied_or_reported(case, &outcome, policy.kind == Some(PolicyKind::Strategy))
             .map_err(failed)?;
     }
     Ok(())
@@ -275,7 +275,7 @@ proptest! {
     #[test]
     fn an_executed_context_has_no_predicted_text_and_fits_its_cap(moves in moves(), cap in 64..512_u32) {
         let case = case(&talk(&moves), 2_000);
-        let policy = plimsoll::presets::by_name("summarize").expect("bundled");
+        let policy = plimsoll_core::presets::by_name("summarize").expect("bundled");
         let mut values = policy.defaults();
         policy.set(&mut values, "summary_max_tokens", f64::from(cap)).expect("inside the range");
         let outcome = drive(&case, &policy, &values, Schedule::Now { force: true }, None, &mut Digest);
@@ -290,8 +290,8 @@ proptest! {
 
     #[test]
     fn no_text_makes_the_expression_parser_panic(text in "[a-z_0-9 ()+*/<>=!,.'-]{0,60}|\\PC{0,40}") {
-        let vocabulary = plimsoll::engine::Vocabulary::default();
-        if let Err(error) = plimsoll::engine::Expr::parse_any(&text, &vocabulary) {
+        let vocabulary = plimsoll_core::engine::Vocabulary::default();
+        if let Err(error) = plimsoll_core::engine::Expr::parse_any(&text, &vocabulary) {
             prop_assert!(error.column <= text.chars().count() + 1);
         }
     }

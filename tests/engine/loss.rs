@@ -1,21 +1,21 @@
 //! Loss: exact expectations on small sessions.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::analysis::insight::{InsightKind, loss_insights};
-use plimsoll::analysis::loss::Kept::{Gone, Partly, Verbatim};
-use plimsoll::analysis::loss::{
+use plimsoll_core::analysis::insight::{InsightKind, loss_insights};
+use plimsoll_core::analysis::loss::Kept::{Gone, Partly, Verbatim};
+use plimsoll_core::analysis::loss::{
     AtRisk, Fault, Loss, Names, blind_edits, references_at_risk, standing, survival,
 };
-use plimsoll::analysis::rereads::{
+use plimsoll_core::analysis::rereads::{
     ExpectedRereads, FileReads, RereadMeasure, RereadModel, RereadPrices, TokensFetched,
 };
-use plimsoll::engine::{
+use plimsoll_core::engine::{
     Answer, Case, EntryBody, Left, Outcome, PartStatus, PartVisibility, Reply, Request, Schedule,
     TextKind, Visibility, drive, recorded, simulate,
 };
-use plimsoll::presets;
-use plimsoll::session::{Body, Role};
-use plimsoll::units::Tokens;
+use plimsoll_core::presets;
+use plimsoll_core::session::{Body, Role};
+use plimsoll_core::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn idle(talk: &mut Talk, calls: usize) {
 }
 
 fn play(case: &Case, stage: &str) -> Outcome {
-    play_with(case, stage, &mut plimsoll::engine::Estimator)
+    play_with(case, stage, &mut plimsoll_core::engine::Estimator)
 }
 
 fn play_with(case: &Case, stage: &str, answers: &mut dyn Answer) -> Outcome {
@@ -314,7 +314,7 @@ fn kept() -> Arc<str> {
 
 fn of_context(case: &Case, outcome: &Outcome) -> Shown {
     let session = &case.session;
-    let missing = |m: &plimsoll::session::Message| vec![None; m.parts.len()];
+    let missing = |m: &plimsoll_core::session::Message| vec![None; m.parts.len()];
     let mut messages: Vec<_> = session.messages.iter().map(missing).collect();
     let mut texts = Vec::new();
     for entry in &outcome.context.entries {
@@ -332,7 +332,7 @@ fn of_context(case: &Case, outcome: &Outcome) -> Shown {
                             match marker.left {
                                 Left::All => Some(kept()),
                                 Left::Some => Some(Arc::clone(&marker.text)),
-                                Left::Nothing => {
+                                Left::Nothing | Left::Elsewhere => {
                                     texts.push(Arc::clone(&marker.text));
                                     Some(Arc::clone(&marker.text))
                                 }
@@ -355,7 +355,7 @@ fn sorted(messages: Vec<Vec<Option<Arc<str>>>>, mut texts: Vec<Arc<str>>) -> Sho
 fn of_seen(case: &Case, outcome: &Outcome, call: usize) -> Shown {
     let (session, received) = (&case.session, &outcome.received);
     let end = session.calls[call].context_end;
-    let of = |(idx, m): (usize, &plimsoll::session::Message)| {
+    let of = |(idx, m): (usize, &plimsoll_core::session::Message)| {
         let is_there = m.in_history && idx < end;
         vec![is_there.then(kept); m.parts.len()]
     };

@@ -2,6 +2,8 @@
 
 #[path = "../common/conversation.rs"]
 mod conversation;
+#[path = "../common/repository.rs"]
+mod repository;
 
 mod agents;
 mod comparison;
@@ -21,8 +23,8 @@ mod query;
 mod replay;
 mod report;
 mod rereads;
+mod session_files;
 mod stages;
 mod tokens;
-mod tracks;
 mod tune;
 mod written_lists;

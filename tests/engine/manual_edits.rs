@@ -1,13 +1,13 @@
 //! Manual edits: pins that policies respect, and messages cleared or dropped at the end of a run.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole, part, text};
-use plimsoll::analysis::findings;
-use plimsoll::engine::{
+use plimsoll_core::analysis::findings;
+use plimsoll_core::engine::{
     ActionKind, Case, EntryBody, Event, ExecutedContext, KnobValues, ManualEdits, MessageStatus,
     Outcome, PartStatus, Policy, Schedule, drive, simulate,
 };
-use plimsoll::presets;
-use plimsoll::session::{Body, ManagedEntry, MediaKind, Part, Role};
+use plimsoll_core::presets;
+use plimsoll_core::session::{Body, ManagedEntry, MediaKind, Part, Role};
 
 fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
@@ -83,7 +83,7 @@ fn picture(within: Option<&str>) -> Part {
         mime: "image/png".into(),
         bytes: 9_000,
         pixels: Some((800, 600)),
-        detail: plimsoll::session::ImageDetail::Auto,
+        detail: plimsoll_core::session::ImageDetail::Auto,
         within: within.map(Into::into),
     })
 }
@@ -374,7 +374,7 @@ fn a_pin_on_a_message_that_the_source_compacted_is_reported() {
     });
     let policy = policy("none");
     let now = Schedule::Now { force: false };
-    let mut estimator = plimsoll::engine::Estimator;
+    let mut estimator = plimsoll_core::engine::Estimator;
     let outcome = drive(&case, &policy, &policy.defaults(), now, None, &mut estimator);
     outcome.context.check(&case).expect("the account is complete");
     assert_eq!(

@@ -7,13 +7,15 @@
 )]
 
 use crate::conversation::{Talk, case};
-use plimsoll::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
-use plimsoll::engine::{
-    ActionKind, Answer, Case, Effect, EntryBody, MessageEdit, MessageStatus, NamedAction,
-    NamedMeter, Outcome, Policy, Poll, Registry, Reply, Request, Rewrite, RewriteInput, Rewritten,
-    Run, Schedule, drive, simulate,
+use plimsoll_core::chat::{
+    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest,
 };
-use plimsoll::units::Tokens;
+use plimsoll_core::engine::{
+    ActionKind, Answer, Case, Effect, EntryBody, MakeRewrite, MessageEdit, MessageStatus,
+    NamedAction, NamedMeter, Outcome, Policy, Poll, Registry, Reply, Request, Rewrite,
+    RewriteInput, Rewritten, Run, Schedule, drive, simulate,
+};
+use plimsoll_core::units::Tokens;
 use std::sync::Arc;
 
 /// An action of these tests.
@@ -32,11 +34,9 @@ impl Rewrite for ByRule {
     }
 }
 
-const fn row(name: &'static str, shape: Shape, make: MakeRule) -> NamedAction {
-    NamedAction { name, kind: ActionKind::Drop, help: "", shape, numbers: &["keep"], make }
+const fn row(name: &'static str, shape: Shape, make: MakeRewrite) -> NamedAction {
+    NamedAction::new(name, ActionKind::Drop, "", make).with_shape(shape).with_numbers(&["keep"])
 }
-
-type MakeRule = fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>;
 
 static ACTIONS: [NamedAction; 9] = [
     row("drop_oldest", Shape::OpenAi, |_| Ok(Arc::new(ByRule(drop_oldest)))),
@@ -175,7 +175,7 @@ fn count_and_give_up(
         fired: true,
         terms: vec![("count".to_owned(), count as f64)],
         halt: (count == 3).then(|| "enough".to_owned()),
-        memory: serde_json::json!({ "count": count }).into(),
+        memory: plimsoll_core::json::json!({ "count": count }).into(),
         ..Rewritten::default()
     })
 }
@@ -285,7 +285,7 @@ fn a_view_of_the_last_call_that_is_updated_equals_a_new_one() {
         ),
     ];
     for (preset, settings) in views {
-        let policy = plimsoll::presets::by_name(preset).expect("bundled");
+        let policy = plimsoll_core::presets::by_name(preset).expect("bundled");
         let mut knobs = policy.defaults();
         for (name, value) in settings {
             policy.set(&mut knobs, name, *value).expect("a setting");
@@ -418,7 +418,7 @@ fn a_named_meter_rounds_the_total_and_gives_the_believed_fill() {
     );
     let texts = case.session.parts.iter().map(|p| p.body.clone());
     let letters: usize = texts
-        .filter(|body| !matches!(body, plimsoll::session::Body::ToolCall { .. }))
+        .filter(|body| !matches!(body, plimsoll_core::session::Body::ToolCall { .. }))
         .map(|body| body.text().chars().count())
         .sum();
     let last = outcome.samples.last().expect("a call");

@@ -1,10 +1,10 @@
 //! `docs/preset-list.md`, generated from the bundled presets.
 
 use crate::conversation::{Talk, case};
-use plimsoll::engine::{Case, Effect, Policy, PolicyKind, simulate};
-use plimsoll::presets::{self, PRESETS};
+use crate::repository::repository;
+use plimsoll_core::engine::{Case, Effect, Policy, PolicyKind, simulate};
+use plimsoll_core::presets::{self, PRESETS};
 use std::fmt::Write as _;
-use std::path::Path;
 
 const INTRODUCTION: &str = "# All presets
 
@@ -54,14 +54,16 @@ fn preset_page_is_generated_from_the_presets() {
             }
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/preset-list.md");
+    let path = repository().join("docs/preset-list.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &page).expect("the page can be written");
     }
     let current = std::fs::read_to_string(path).unwrap_or_default();
+    let added = page.lines().find(|line| !current.contains(line));
     assert!(
         current == page,
-        "docs/preset-list.md is out of date: run UPDATE_DOCS=1 cargo test --test engine preset_page"
+        "docs/preset-list.md is out of date: run UPDATE_DOCS=1 cargo test --test engine preset_page\n{}",
+        added.unwrap_or("a line is no longer generated")
     );
 }
 
@@ -71,7 +73,7 @@ fn every_preset_names_its_kind_and_how_it_is_known() {
         let policy = preset.policy().expect("a valid preset");
         let kind = policy.kind.unwrap_or_else(|| panic!("{}: no kind", preset.name));
         let is_ours = kind == PolicyKind::Strategy;
-        assert_eq!(policy.proof.is_none(), is_ours, "{}", preset.name);
+        assert_eq!(policy.proof.is_none(), is_ours, "{}: `proof`", preset.name);
     }
 }
 

@@ -1,18 +1,18 @@
 //! Properties of every preset: on tiny conversations, over time, when repeated, and when executed with real summaries.
 
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::engine::{
+use plimsoll_core::engine::{
     Answer, Case, EntryBody, Estimator, ExecutedContext, Outcome, PartStatus, Policy, Reply,
     Request, Schedule, WindowPlan, WindowSource, drive, simulate,
 };
-use plimsoll::formats::{self, Input};
-use plimsoll::presets::native::Native;
-use plimsoll::presets::{PRESETS, Preset};
-use plimsoll::session::{
+use plimsoll_core::formats::{self, Input};
+use plimsoll_core::presets::native::Native;
+use plimsoll_core::presets::{PRESETS, Preset};
+use plimsoll_core::session::{
     Body, Draft, MediaKind, ModelVendor, Role, Session, SessionBuilder, Source,
 };
-use plimsoll::tokens::{Progress, TokenLedger, by_name};
-use plimsoll::units::{Millis, Tokens};
+use plimsoll_core::tokens::{Progress, TokenLedger, by_name};
+use plimsoll_core::units::{Millis, Tokens};
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::sync::{Arc, LazyLock};
@@ -57,7 +57,7 @@ fn kinds() -> Vec<Draft> {
         mime: "image/png".into(),
         bytes: 0,
         pixels: None,
-        detail: plimsoll::session::ImageDetail::Auto,
+        detail: plimsoll_core::session::ImageDetail::Auto,
         within: None,
     };
     let thinking = Body::Thinking { text: "".into(), sealed_bytes: 900, reported: Some(0) };

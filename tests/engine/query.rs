@@ -1,9 +1,9 @@
 //! The query language over a session.
 
 use crate::conversation::{Talk, part, text};
-use plimsoll::analysis::query::{Direction, Hit, Hits, Query};
-use plimsoll::session::{Body, Role, Session};
-use plimsoll::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll_core::analysis::query::{Direction, Hit, Hits, Query};
+use plimsoll_core::session::{Body, Role, Session};
+use plimsoll_core::tokens::{Progress, TokenLedger, default_counter};
 
 fn result(tool: &str, text: &str, is_error: bool) -> Body {
     Body::ToolResult { call: "c".into(), tool: tool.into(), is_error, text: text.into() }

@@ -1,20 +1,22 @@
 //! Replays of small sessions.
 
 use crate::conversation::{Talk, case, event_words};
-use plimsoll::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
-use plimsoll::engine::{Entry, Idle, MessageStatus, Policy, Schedule, drive, recorded, simulate};
-use plimsoll::exec::{LoadOptions, load};
-use plimsoll::presets;
-use plimsoll::session::{RecordedCompaction, Role};
-use plimsoll::tokens::{Progress, default_counter};
-use plimsoll::units::Tokens;
+use crate::repository::repository;
+use crate::session_files::case_in;
+use plimsoll_core::engine::{Answer, Case, Estimator, Hook, Outcome, Poll, Reply, Request, Run};
+use plimsoll_core::engine::{
+    Entry, Idle, MessageStatus, Policy, Schedule, drive, recorded, simulate,
+};
+use plimsoll_core::presets;
+use plimsoll_core::session::{RecordedCompaction, Role};
+use plimsoll_core::units::Tokens;
 
 fn policy(name: &str) -> Policy {
     presets::by_name(name).expect("a bundled preset")
 }
 
 /// Returns settings for a small window.
-fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll::engine::KnobValues {
+fn knobs(policy: &Policy, pairs: &[(&str, f64)]) -> plimsoll_core::engine::KnobValues {
     let mut values = policy.defaults();
     if policy.knob("output_reserve").is_some() {
         policy.set(&mut values, "output_reserve", 0.0).expect("in range");
@@ -124,7 +126,7 @@ fn a_summary_covers_the_replaced_messages_and_respects_its_cap() {
     assert!(tokens <= Tokens(256) && tokens > Tokens(250), "{tokens:?}");
     assert_eq!(outcome.summaries.requests, outcome.compactions);
     assert!(
-        plimsoll::engine::ExecutedContext::new(outcome.context).is_err(),
+        plimsoll_core::engine::ExecutedContext::new(outcome.context).is_err(),
         "predicted text is never exported"
     );
 }
@@ -261,7 +263,7 @@ fn a_replay_up_to_a_call_equals_the_beginning_of_a_whole_one() {
 
 /// Returns the truncate preset with another meter.
 fn metered(count: &str) -> Policy {
-    let truncate = include_str!("../../assets/presets/truncate.toml");
+    let truncate = include_str!("../../src/core/assets/presets/truncate.toml");
     let meter = format!(
         "[meter]\ncount = \"{count}\"\nper_message = 4\nleaves_out = [\"system\"]\n\n[settings.compression"
     );
@@ -317,7 +319,8 @@ fn a_run_without_compactions_gives_the_reason() {
 #[test]
 fn invalid_presets_are_rejected_with_the_location() {
     let error = |from: &str, to: &str| {
-        let text = include_str!("../../assets/presets/truncate.toml").replacen(from, to, 1);
+        let text =
+            include_str!("../../src/core/assets/presets/truncate.toml").replacen(from, to, 1);
         presets::parse(&text).expect_err("a mistake").to_string()
     };
     let idle = error("\"system\", ", "\"last_tool_tokens(5)\", ");
@@ -402,12 +405,11 @@ fn decided(policy: &Policy, outcome: &Outcome) -> Vec<String> {
 
 #[test]
 fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = repository().join("sample_sessions");
     let (mut compared, mut acted) = (0, 0);
     for file in std::fs::read_dir(folder).expect("there are samples") {
         let path = file.expect("it reads").path();
-        let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
-        let case = load(&path, &options, &Progress::default()).expect("samples can be read").case;
+        let case = case_in(&path);
         let last = case.session.calls.len() - 1;
         let is_compacted =
             |c: &RecordedCompaction| c.before_message <= case.session.calls[last].context_end;
@@ -447,7 +449,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
 /// Regression test: a call that reported usage without an answer is not the first call of the next compaction.
 #[test]
 fn recorded_compactions_are_counted_alike_everywhere() {
-    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = repository().join("tests/fixtures");
     let mut n_compared = 0;
     for name in [
         "opencode/subtask.json",
@@ -456,10 +458,7 @@ fn recorded_compactions_are_counted_alike_everywhere() {
         "pi/tree.jsonl",
         "swe_agent/messages.traj",
     ] {
-        let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
-        let case = load(&fixtures.join(name), &options, &Progress::default())
-            .expect("fixtures can be read")
-            .case;
+        let case = case_in(&fixtures.join(name));
         let outcome = recorded(&case, Tokens::ZERO, None);
         let compactions = case.session.compactions.iter();
         let known: Vec<usize> = compactions.map(|compaction| compaction.call).collect();

@@ -2,27 +2,28 @@
 //! reports of long sessions stay small.
 
 use crate::conversation::{Talk, part, text};
-use plimsoll::analysis::facts::{Facts, LaneSurvival};
-use plimsoll::analysis::rereads::RereadModel;
-use plimsoll::analysis::{Finding, FindingKind, Trigger, findings, verdict};
-use plimsoll::engine::{
+use crate::repository::repository;
+use crate::session_files::case_in;
+use plimsoll_core::analysis::facts::{Facts, LaneSurvival};
+use plimsoll_core::analysis::rereads::RereadModel;
+use plimsoll_core::analysis::{Finding, FindingKind, Trigger, findings, verdict};
+use plimsoll_core::engine::{
     Case, Effect, Halt, KnobValues, ManualEdits, Outcome, Policy, Sample, Warning, recorded,
     simulate,
 };
-use plimsoll::exec::{LoadOptions, load};
-use plimsoll::figure;
-use plimsoll::presets::{self, PRESETS};
-use plimsoll::progress::Progress;
-use plimsoll::report::{
-    Played, Report, ReportText, Subject, draw, html, markdown, survival_share, svg,
+use plimsoll_core::figure;
+use plimsoll_core::presets::{self, PRESETS};
+use plimsoll_core::progress::Progress;
+use plimsoll_core::report::{
+    Played, Report, ReportSubject, ReportText, draw, html, markdown, survival_share, svg,
 };
-use plimsoll::session::{Body, MediaKind, Role, Session, Usage};
-use plimsoll::tokens::{TokenLedger, default_counter};
-use plimsoll::units::Tokens;
+use plimsoll_core::session::{Body, MediaKind, Role, Session, Usage};
+use plimsoll_core::tokens::{TokenLedger, default_counter};
+use plimsoll_core::units::Tokens;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 const RESERVE: Tokens = Tokens(500);
@@ -71,7 +72,7 @@ fn noted(
     notes: &BTreeMap<usize, String>,
     redacts: bool,
 ) -> Report {
-    let subject = Subject {
+    let subject = ReportSubject {
         case,
         warnings,
         format: "OpenAI Chat",
@@ -172,7 +173,7 @@ fn private() -> (Case, Vec<Played>, Vec<String>) {
             mime: "image/zz-mime".into(),
             bytes: 10,
             pixels: Some((8, 8)),
-            detail: plimsoll::session::ImageDetail::Auto,
+            detail: plimsoll_core::session::ImageDetail::Auto,
             within: Some(format!("zz-call-{n}").into()),
         };
         talk.message(Role::Tool, vec![part(result), part(media)]);
@@ -318,7 +319,7 @@ fn hostile() -> (Case, Vec<Played>) {
     let mut talk = Talk::new();
     talk.message(Role::User, vec![text("go")]);
     for (n, words) in HOSTILE.into_iter().enumerate() {
-        let arguments = serde_json::json!({ "path": words }).to_string();
+        let arguments = plimsoll_core::json::json!({ "path": words }).to_string();
         let call = Body::ToolCall {
             call: format!("{n}{words}").into(),
             tool: words.into(),
@@ -480,22 +481,17 @@ fn ten_thousand_calls_make_a_small_report_that_keeps_the_peak() {
 }
 
 fn samples() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = repository().join("sample_sessions");
     let entries = fs::read_dir(folder).expect("there are samples");
     let mut all: Vec<PathBuf> = entries.map(|e| e.expect("readable").path()).collect();
     all.sort();
     all
 }
 
-fn sample_case(path: &Path) -> Case {
-    let options = LoadOptions { counter: default_counter(), window: None, conversation: 0 };
-    load(path, &options, &Progress::default()).expect("a sample opens").case
-}
-
 /// Every sample with its recorded lane and the lane of each preset.
 static PLAYED_SAMPLES: LazyLock<Vec<(Case, Vec<Played>)>> = LazyLock::new(|| {
     let all_played = |path: PathBuf| {
-        let case = sample_case(&path);
+        let case = case_in(&path);
         let presets = PRESETS.par_iter().map(|p| preset(&case, p.name, &[]));
         let lanes = [really(&case)].into_iter().chain(presets.collect::<Vec<_>>());
         let lanes = lanes.collect();
@@ -552,8 +548,8 @@ fn own_sentences_are_not_redacted() {
 
 #[test]
 fn manual_edits_are_not_redacted() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    let case = sample_case(&path);
+    let path = repository().join("sample_sessions/compacted.jsonl");
+    let case = case_in(&path);
     let n_messages = case.session.messages.len();
     let nth = |nth: usize| (0..n_messages).filter(move |m| m % 3 == nth).collect();
     let case = case.with_manual_edits(ManualEdits {
@@ -588,8 +584,8 @@ fn manual_edits_are_not_redacted() {
 
 #[test]
 fn a_report_lists_settings_believed_fill_and_message_statuses() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/compacted.jsonl");
-    let case = sample_case(&path);
+    let path = repository().join("sample_sessions/compacted.jsonl");
+    let case = case_in(&path);
     let lanes = [
         really(&case),
         preset(&case, "truncate", &[("keep_recent", 20.0)]),
@@ -610,7 +606,7 @@ fn a_report_lists_settings_believed_fill_and_message_statuses() {
         let context = &played.outcome.context;
         let statuses = context.statuses(case.session.messages.len());
         let gone = statuses.iter().filter(|(status, _)| {
-            use plimsoll::engine::MessageStatus::{Cleared, Cut, Dropped, Summarized};
+            use plimsoll_core::engine::MessageStatus::{Cleared, Cut, Dropped, Summarized};
             matches!(status, Cleared | Cut | Dropped | Summarized)
         });
         let counted: usize = lane.removed.iter().map(|r| r.messages).sum();
@@ -634,7 +630,7 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
     let report = report(&case, &lanes, &[], false);
     assert!(report.curve.is_none());
     assert!(renderings(&report).contains("No model call in this file"));
-    let subject = Subject {
+    let subject = ReportSubject {
         case: &case,
         warnings: &[],
         format: "",
@@ -664,9 +660,7 @@ fn a_report_distinguishes_missing_from_implausible_usage() {
 
 #[test]
 fn a_report_has_the_facts_that_each_lane_kept() {
-    let case = sample_case(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions/many-tool-results.jsonl"),
-    );
+    let case = case_in(&repository().join("sample_sessions/many-tool-results.jsonl"));
     let lanes = [really(&case), preset(&case, "truncate", &[])];
     let facts = Facts::new(&case.session);
     let kept = LaneSurvival::new(&facts, &case, &lanes[1].outcome);

@@ -1,24 +1,25 @@
-//! Expected re-reads. Expected figures are computed by hand from the published coefficients, not by the program.
+//! Expected re-reads. Expected figures are computed from the published coefficients without the program.
 
 use crate::conversation::{Talk, case, case_of, part, text};
+use crate::repository::repository;
 use flate2::read::GzDecoder;
-use plimsoll::analysis::cost::{Billing, Bills};
-use plimsoll::analysis::rereads::{
-    FileReads, Item, RereadMeasure, RereadModel, RereadPrices, RereadTotal, Validity, Verdict,
-    observed_items, parse_items, retention_curves,
+use plimsoll_core::analysis::cost::{Billing, Bills};
+use plimsoll_core::analysis::rereads::{
+    FileReads, RereadItem, RereadMeasure, RereadModel, RereadPrices, RereadTotal, Validity,
+    ValidityVerdict, observed_items, parse_items, retention_curves,
 };
-use plimsoll::engine::{Case, Outcome, recorded, simulate};
-use plimsoll::presets::{self, prices::Prices};
-use plimsoll::session::{Body, Role};
-use plimsoll::units::Tokens;
+use plimsoll_core::engine::{Case, Outcome, recorded, simulate};
+use plimsoll_core::presets::{self, prices::Prices};
+use plimsoll_core::session::{Body, Role};
+use plimsoll_core::units::Tokens;
 use proptest::prelude::*;
 use std::fs::File;
 use std::io::Read as _;
 use std::sync::{Arc, LazyLock};
 
 /// The table behind the bundled coefficients.
-static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/reread_items.csv.gz");
+static ITEMS: LazyLock<Vec<RereadItem>> = LazyLock::new(|| {
+    let file = repository().join("src/core/assets/reread_items.csv.gz");
     let mut text = String::new();
     let mut table = GzDecoder::new(File::open(file).expect("the table"));
     table.read_to_string(&mut text).expect("gzip");
@@ -40,7 +41,7 @@ fn the_bundled_coefficients_are_fitted_to_the_table() {
     assert_eq!(
         fitted,
         RereadModel::bundled(),
-        "plimsoll evaluate assets/reread_items.csv.gz --fit assets/reread_model.toml"
+        "plimsoll evaluate src/core/assets/reread_items.csv.gz --fit src/core/assets/reread_model.toml"
     );
     // As an independent fit of the same table gave them.
     let published = [
@@ -69,7 +70,7 @@ fn people_who_were_left_out_are_predicted() {
     assert_close(left_out.explained, 0.20, 0.01);
     assert_close(left_out.area, 0.732, 0.001);
     assert_eq!(VALIDITY.counts.fitted, 197);
-    assert_eq!(VALIDITY.verdict(), Verdict::Predicts);
+    assert_eq!(VALIDITY.verdict(), ValidityVerdict::Predicts);
 }
 
 #[test]
@@ -82,14 +83,14 @@ fn people_without_an_effect_never_make_it_predict() {
         item.read_again_after = after[(idx * 7_919 + 13) % n];
     }
     let verdict = Validity::of(&items, RereadModel::bundled(), String::new()).verdict();
-    assert_ne!(verdict, Verdict::Predicts);
+    assert_ne!(verdict, ValidityVerdict::Predicts);
     // One person, however many sessions.
     let mut items = ITEMS.clone();
     for item in &mut items {
         item.person = 0;
     }
     let verdict = Validity::of(&items, RereadModel::bundled(), String::new()).verdict();
-    assert_eq!(verdict, Verdict::TooFewPersons);
+    assert_eq!(verdict, ValidityVerdict::TooFewPersons);
 }
 
 /// Returns the logistic function of published coefficients.
@@ -219,7 +220,7 @@ fn observed_items_count_reads_before_edits_only() {
     let other = ("Bash", r#"{"command":"cargo test"}"#);
     let read = ("Read", r#"{"file_path":"src/a.rs"}"#);
     let edit = ("Edit", r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#);
-    let of_compaction = |items: Vec<Item>| {
+    let of_compaction = |items: Vec<RereadItem>| {
         let mut items = items.into_iter().filter(|item| !item.is_control);
         items.next().expect("the file at the compaction")
     };
@@ -274,7 +275,7 @@ fn a_file_that_is_attached_again_is_no_removal() {
             talk.compact_before(before, "The work goes on.");
             talk.session()
         };
-        let is_own = |message: &plimsoll::session::Message| {
+        let is_own = |message: &plimsoll_core::session::Message| {
             message.role == Role::User && !message.is_summary && message.in_history
         };
         let last = session.messages.iter().rposition(is_own).expect("a message");

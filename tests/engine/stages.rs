@@ -1,10 +1,12 @@
 //! Keywords of stages that several agents need, each on a small session.
 
 use crate::conversation::{Talk, case, event_words, pairs_are_whole};
-use plimsoll::engine::{ActionKind, Case, Entry, MessageStatus, Outcome, simulate};
-use plimsoll::presets;
-use plimsoll::session::Role;
-use plimsoll::units::{Millis, Tokens};
+use plimsoll_core::engine::{
+    ActionKind, Case, Edited, Entry, EntryBody, MessageStatus, Outcome, PartStatus, simulate,
+};
+use plimsoll_core::presets;
+use plimsoll_core::session::Role;
+use plimsoll_core::units::{Millis, Tokens};
 use std::sync::Arc;
 
 /// Plays a policy of one stage.
@@ -136,12 +138,12 @@ fn all_but_the_newest_results_are_cleared() {
 #[test]
 fn results_of_other_tools_are_neither_cleared_nor_counted() {
     let mut talk = Talk::tool_calls(3, 50);
-    let call = plimsoll::session::Body::ToolCall {
+    let call = plimsoll_core::session::Body::ToolCall {
         call: "w".into(),
         tool: "write_file".into(),
         arguments: "{}".into(),
     };
-    let result = plimsoll::session::Body::ToolResult {
+    let result = plimsoll_core::session::Body::ToolResult {
         call: "w".into(),
         tool: "write_file".into(),
         is_error: false,
@@ -168,12 +170,12 @@ fn only_results_of_repeated_calls_are_cleared() {
     talk.turn(1, 50);
     for id in ["again", "other", "again_2"] {
         let path = if id == "other" { "b" } else { "a" };
-        let call = plimsoll::session::Body::ToolCall {
+        let call = plimsoll_core::session::Body::ToolCall {
             call: id.into(),
             tool: "read".into(),
             arguments: format!("{{\"path\":\"{path}\"}}").into(),
         };
-        let result = plimsoll::session::Body::ToolResult {
+        let result = plimsoll_core::session::Body::ToolResult {
             call: id.into(),
             tool: "read".into(),
             is_error: false,
@@ -191,6 +193,98 @@ fn only_results_of_repeated_calls_are_cleared() {
     assert_eq!(cleared, [6], "the first of the two reads of a");
     assert_eq!(outcome.events.len(), 1);
     assert_eq!(outcome.events[0].call, case.session.calls.len() - 1, "once it was read again");
+}
+
+/// Returns a session with these calls of one tool: id, arguments and result.
+fn reads(calls: &[(&str, &str, &str)]) -> Case {
+    let mut talk = Talk::new();
+    talk.message(Role::User, vec![crate::conversation::text("Read them.")]);
+    for (id, path, text) in calls {
+        let call = plimsoll_core::session::Body::ToolCall {
+            call: (*id).into(),
+            tool: "read".into(),
+            arguments: format!("{{\"path\":\"{path}\"}}").into(),
+        };
+        let result = plimsoll_core::session::Body::ToolResult {
+            call: (*id).into(),
+            tool: "read".into(),
+            is_error: false,
+            text: (*text).into(),
+        };
+        talk.message(Role::Assistant, vec![crate::conversation::part(call)]);
+        talk.message(Role::Tool, vec![crate::conversation::part(result)]);
+    }
+    talk.message(Role::Assistant, vec![crate::conversation::text("Read.")]);
+    case(&talk, 100_000)
+}
+
+fn dedupe(take: &str) -> String {
+    clear(take).replace(
+        "clear = { marker = \"[gone]\" }",
+        "dedupe = { pointer = \"[as {call} of {tool}]\" }",
+    )
+}
+
+/// Returns the texts that replace results, by message.
+fn pointers(outcome: &Outcome) -> Vec<(u32, String)> {
+    let entries = outcome.context.entries.iter();
+    let edited = entries.filter_map(|entry| match &entry.body {
+        EntryBody::Edited(edited) => Some(edited),
+        _ => None,
+    });
+    let text = |edited: &Edited| match edited.parts.as_slice() {
+        [PartStatus::Cleared { marker }] => {
+            outcome.context.markers[*marker as usize].text.to_string()
+        }
+        other => panic!("{other:?}"),
+    };
+    edited.map(|edited| (edited.message, text(edited))).collect()
+}
+
+#[test]
+fn repeated_results_point_to_the_newest_copy_and_never_to_a_pointer() {
+    let long = "line ".repeat(50);
+    let other = "other ".repeat(50);
+    let calls = [
+        ("1", "a", &*long),
+        ("2", "b", &long),
+        ("3", "a", &long),
+        ("4", "a", &other),
+        ("5", "a", &long),
+        ("6", "c", "ok"),
+        ("7", "c", "ok"),
+    ];
+    let case = reads(&calls);
+    // Message 3 became a pointer to call 3 before that became one to call 5. The same text of another call and a short text
+    // stay.
+    let outcome = play(&case, &dedupe(""));
+    let expected = [(3, "[as 5 of read]"), (7, "[as 5 of read]")];
+    assert_eq!(pointers(&outcome), expected.map(|(message, text)| (message, text.to_owned())));
+    assert_eq!(outcome.events.len(), 2);
+    assert!(outcome.events.iter().all(|event| event.action == ActionKind::Dedupe));
+    let kept = play(&case, &dedupe("keep = [\"last_results(5)\"]"));
+    assert_eq!(pointers(&kept), [(3, "[as 5 of read]".to_owned())]);
+}
+
+#[test]
+fn a_pointer_is_cleared_before_the_copy_that_it_names() {
+    let long = "line ".repeat(50);
+    let case = reads(&[("1", "a", &long), ("2", "a", &long), ("3", "b", &long)]);
+    let stages = format!(
+        "{}\n{}",
+        dedupe(""),
+        clear("keep = [\"last_results(2)\"]").replace("\"c\"", "\"d\"")
+    );
+    assert_eq!(pointers(&play(&case, &stages)), [(3, "[gone]".to_owned())]);
+}
+
+#[test]
+fn a_pointer_of_the_file_follows_its_copy() {
+    let long = "line ".repeat(50);
+    let case = reads(&[("1", "a", "[as 2 of read]"), ("2", "a", &long), ("3", "a", &long)]);
+    let expected = [(3, "[as 3 of read]"), (5, "[as 3 of read]")];
+    let expected = expected.map(|(message, text)| (message, text.to_owned()));
+    assert_eq!(pointers(&play(&case, &dedupe(""))), expected);
 }
 
 const CUT: &str = "[[stage]]\nid = \"cut\"\nat = \"tool_result\"\nwhen = \"true\"\ndo = { cut = { unit = \"chars\", over = \"100\", keep = \"40\", head = 0.5, marker = \"…\" } }\n";
@@ -220,9 +314,9 @@ fn a_cut_result_can_be_cleared_and_has_its_remaining_weight() {
 #[test]
 fn a_pinned_result_is_not_cut() {
     let case = case(&Talk::tool_calls(3, 100), 100_000);
-    let pins = plimsoll::engine::ManualEdits {
+    let pins = plimsoll_core::engine::ManualEdits {
         pinned: vec![5],
-        ..plimsoll::engine::ManualEdits::default()
+        ..plimsoll_core::engine::ManualEdits::default()
     };
     let outcome = play(&case.with_manual_edits(pins), CUT);
     let statuses = statuses(&case, &outcome);
@@ -237,7 +331,8 @@ fn old_results_are_cut_once_and_written_to_files() {
     let case = case(&Talk::tool_calls(4, 100), 100_000);
     let stage = "[[stage]]\nid = \"mask\"\nat = \"before_call\"\nwhen = \"true\"\ntake = { what = \"tool_results\", keep = [\"last_results(1)\"] }\ndo = { cut = { unit = \"chars\", over = \"200\", keep = \"40\", head = 0.5, marker = \"… {path} …\", spill = true } }\n";
     let outcome = play(&case, stage);
-    let touched: Vec<_> = outcome.events.iter().map(plimsoll::engine::Event::n_messages).collect();
+    let touched: Vec<_> =
+        outcome.events.iter().map(plimsoll_core::engine::Event::n_messages).collect();
     assert_eq!(touched, [1, 1, 1]);
     assert_eq!(outcome.events[0].action, ActionKind::Spill);
     assert_eq!(outcome.events[0].files[0].n_bytes(), Some(500));

@@ -1,11 +1,12 @@
 //! Token counts: counters against their reference, hostile text, sums, and the fit to reported usage.
 
-use plimsoll::session::{
+use crate::repository::repository;
+use plimsoll_core::session::{
     Body, CallDraft, Draft, Kind, MediaKind, ModelVendor, Part, Role, Session, SessionBuilder,
     Source, Usage,
 };
-use plimsoll::tokens::{self, Accuracy, Counter, Progress, TokenLedger, recorded_estimates};
-use plimsoll::units::Tokens;
+use plimsoll_core::tokens::{self, Accuracy, Counter, Progress, TokenLedger, recorded_estimates};
+use plimsoll_core::units::Tokens;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::fs;
@@ -65,9 +66,9 @@ fn counts_equal_the_reference_on_odd_texts() {
 
 #[test]
 fn counts_equal_the_reference_on_this_repository() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = repository();
     let mut texts = Vec::new();
-    for folder in ["src", "tests", "assets/presets", "sample_sessions"] {
+    for folder in ["src", "tests", "sample_sessions"] {
         texts_below(&root.join(folder), &mut texts);
     }
     texts.extend(
@@ -213,7 +214,7 @@ fn image(bytes: u64, pixels: Option<(u32, u32)>) -> Part {
         mime: "image/png".into(),
         bytes,
         pixels,
-        detail: plimsoll::session::ImageDetail::Auto,
+        detail: plimsoll_core::session::ImageDetail::Auto,
         within: None,
     })
 }

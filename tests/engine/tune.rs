@@ -6,18 +6,18 @@ mod robust;
 mod settings;
 mod sweeps;
 
-use plimsoll::analysis::rereads::{Expected, RereadTotal};
-use plimsoll::analysis::tune::{Axis, Point, Reason, RuledOut, Score, Subject};
-use plimsoll::engine::Policy;
-use plimsoll::presets;
-use plimsoll::units::{Share, Tokens, Usd};
+use plimsoll_core::analysis::rereads::{Expected, RereadTotal};
+use plimsoll_core::analysis::tune::{Axis, Point, Reason, RuledOut, Score, SweepSubject};
+use plimsoll_core::engine::Policy;
+use plimsoll_core::presets;
+use plimsoll_core::units::{Share, Tokens, Usd};
 
 fn truncate() -> Policy {
     presets::by_name("truncate").expect("bundled")
 }
 
-fn subject(policy: Policy, axes: Vec<Axis>) -> Subject {
-    Subject { lane: policy.name.clone(), now: policy.defaults(), policy, axes }
+fn subject(policy: Policy, axes: Vec<Axis>) -> SweepSubject {
+    SweepSubject { lane: policy.name.clone(), now: policy.defaults(), policy, axes }
 }
 
 /// Returns a score without re-reads and without constraints of the user. Each dollar is a million tokens.
@@ -61,7 +61,11 @@ fn ruled_out(reason: Reason, times: usize, call: usize) -> RuledOut {
 }
 
 /// Returns a point with these settings.
-fn point(subject: &Subject, settings: &[(&str, f64)], found: Result<Score, RuledOut>) -> Point {
+fn point(
+    subject: &SweepSubject,
+    settings: &[(&str, f64)],
+    found: Result<Score, RuledOut>,
+) -> Point {
     let mut knobs = subject.now.clone();
     for (knob, value) in settings {
         let set = subject.policy.set(&mut knobs, knob, *value);
@@ -77,7 +81,7 @@ fn point(subject: &Subject, settings: &[(&str, f64)], found: Result<Score, Ruled
 }
 
 /// Returns points of one subject by `keep_recent`; 10 is its current value.
-fn points(subject: &Subject, all: &[(f64, Result<Score, RuledOut>)]) -> Vec<Point> {
+fn points(subject: &SweepSubject, all: &[(f64, Result<Score, RuledOut>)]) -> Vec<Point> {
     let point = |(keep, found): &(f64, Result<Score, RuledOut>)| {
         point(subject, &[("keep_recent", *keep)], *found)
     };

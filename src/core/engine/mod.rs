@@ -2,25 +2,33 @@
 //!
 //! | module | contains |
 //! |---|---|
+//! | `vocabulary` | words that policies, runs and results share |
 //! | `case` | the input of a run: session, token weights, windows, manual edits |
-//! | `policy` | a policy, its stages and its token count; its parser |
-//! | `expr` | expressions in policies |
-//! | `context` | the context of a call, and the working context of a run with its sums |
-//! | `select` | the entries that a stage takes |
 //! | `named` | interfaces of the rules of real systems |
-//! | `conversion` | the context as messages of an agent's program, and back |
-//! | `summary` | summary requests, their text and their answers |
-//! | `run` | plays a policy, call by call |
+//! | `expr` | expressions in policies |
+//! | `context` | the context of a call |
+//! | `agent_messages` | the context as messages of an agent's program |
+//! | `meter` | the token count of a policy |
+//! | `policy` | a policy and its stages; its parser |
+//! | `working` | the context during a run, with its sums |
+//! | `conversion` | the messages that a named action left, as context entries |
 //! | `received` | the content that each call received |
 //! | `outcome` | the result of a run |
+//! | `summary` | summary requests, their text and their answers |
+//! | `select` | the entries that a stage takes |
+//! | `run` | plays a policy, call by call |
+//!
+//! A module imports only modules above it in this table.
 //!
 //! A run returns a [`Request`] if it needs a summary and continues when a [`Reply`] is provided. The engine itself does
 //! not wait, read, print, or use a clock. It is deterministic: the same inputs give the same events.
 
+mod agent_messages;
 mod case;
 mod context;
 mod conversion;
 mod expr;
+mod meter;
 mod named;
 mod outcome;
 mod policy;
@@ -28,6 +36,8 @@ mod received;
 mod run;
 mod select;
 mod summary;
+mod vocabulary;
+mod working;
 
 pub use case::Case;
 pub use case::budget::{Budget, WindowPlan, WindowSource};
@@ -35,6 +45,7 @@ pub use case::index::SessionIndex;
 pub use case::manual_edits::ManualEdits;
 pub use case::memo::Memo;
 pub use case::meter_column::MeterColumn;
+pub use case::predicted::is_stand_in;
 pub use case::provider_error::ProviderError;
 pub use case::reported_usage::ReportedUsage;
 pub use case::storage::{FileContent, NewFile, Storage, short_name};
@@ -43,18 +54,17 @@ pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Wri
 pub use context::{Left, Marker, PartStatus, PartStatuses};
 pub use conversion::message_edits::edits_of;
 pub use expr::{Definition, Expr, ExprError, Moment, Quantity, Type, Vocabulary};
+pub use meter::{Count, Meter};
 pub use named::edits::{Edits, MessageEdit};
 pub use named::memory::Memory;
 pub use named::window::NamedWindow;
-pub use named::{NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
+pub use named::{MakeRewrite, NamedAction, NamedMeter, Registry, Rewrite, RewriteInput, Rewritten};
 pub use outcome::event::{Cause, Effect, Event, RequestSize};
-pub use outcome::measure::OwnMeasure;
 pub use outcome::warning::{EditWarning, Warning};
 pub use outcome::{Halt, Idle, Outcome, Peak, Sample, SummaryTraffic};
-pub use policy::meter::{Count, Meter};
 pub use policy::stages::{
-    Action, ActionKind, Boundary, Clear, Cut, Drop, Guard, Hook, Keep, Log, LogPiece, Mutates,
-    Named, Repair, Results, Stage, Summarize, SummaryPosition, Take, TakeKind, Unit,
+    Action, Boundary, Clear, Cut, Dedupe, Drop, Guard, Keep, Log, LogPiece, Mutates, Named, Repair,
+    Results, Stage, Summarize, Take, TakeKind, Unit,
 };
 pub use policy::trigger::OwnTrigger;
 pub use policy::{
@@ -67,6 +77,6 @@ pub use run::recorded::recorded;
 pub use run::{Poll, Run, Schedule, drive, simulate};
 pub use summary::digest::digest;
 pub use summary::estimator::Estimator;
-pub use summary::predicted::is_stand_in;
 pub use summary::request::{Answer, Reply, Request};
 pub use summary::transcript::{transcript, transcript_parts};
+pub use vocabulary::{ActionKind, Hook, OwnMeasure, SummaryPosition};

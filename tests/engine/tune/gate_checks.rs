@@ -1,17 +1,17 @@
 //! Checks of a run against limits and against an earlier run.
 
 use super::{reading_again, score};
-use plimsoll::analysis::statistics::{Conclusion, Estimate, Interval};
-use plimsoll::analysis::tune::{
-    Check, Figures, Limit, Limits, Measure, Score, check_retained, checks,
+use plimsoll_core::analysis::statistics::{Conclusion, Estimate, Interval};
+use plimsoll_core::analysis::tune::{
+    Check, Figures, GateLimits, Limit, Measure, Score, check_retained, checks,
 };
-use plimsoll::units::Share;
+use plimsoll_core::units::Share;
 
 fn figures(score: Score) -> Figures {
     Figures { score, flaw: None }
 }
 
-/// Returns figures of a run that costs this much and is expected to cause so many re-reads.
+/// Returns figures of a run that costs this much and is expected to cause this many re-reads.
 fn run(cost: f64, rereads: f64, peak: f64) -> Figures {
     figures(reading_again(cost, (rereads, 0.1), peak))
 }
@@ -22,7 +22,7 @@ fn failed(checks: &[Check]) -> Vec<(Measure, &str)> {
 
 #[test]
 fn equal_figures_pass_and_worse_ones_are_reported_with_both_values() {
-    let (none, before) = (Limits::default(), run(4.0, 2.0, 0.8));
+    let (none, before) = (GateLimits::default(), run(4.0, 2.0, 0.8));
     assert!(failed(&checks(&none, &before, Some(&before))).is_empty());
     let mut worse = run(4.2, 2.5, 0.84);
     worse.score.overflows = 1;
@@ -45,7 +45,7 @@ fn a_tiny_increase_is_reported_with_full_precision() {
     let before = run(4.0, 2.0, 0.8);
     let now = run(4.0, 2.0, 0.8004);
     assert_eq!(
-        failed(&checks(&Limits::default(), &now, Some(&before))),
+        failed(&checks(&GateLimits::default(), &now, Some(&before))),
         [(Measure::Peak, "80.0 %, slightly more than before (0.8004 instead of 0.8)")]
     );
 }
@@ -54,9 +54,9 @@ fn a_tiny_increase_is_reported_with_full_precision() {
 fn tolerances_and_limits_allow_more() {
     let before = run(4.0, 2.0, 0.8);
     let now = run(4.2, 2.2, 0.8);
-    let tolerant = Limits { tolerance: Share(0.10), ..Limits::default() };
+    let tolerant = GateLimits { tolerance: Share(0.10), ..GateLimits::default() };
     assert!(failed(&checks(&tolerant, &now, Some(&before))).is_empty());
-    let by_cost = Limits { cost: Some(Limit::Above(Share(0.05))), ..Limits::default() };
+    let by_cost = GateLimits { cost: Some(Limit::Above(Share(0.05))), ..GateLimits::default() };
     assert_eq!(
         failed(&checks(&by_cost, &now, Some(&before))),
         [(Measure::Rereads, "2.2 instead of 2.0, +10.0 %")]
@@ -67,17 +67,18 @@ fn tolerances_and_limits_allow_more() {
 fn expected_rereads_are_limited_with_and_without_a_baseline() {
     let (none, some) = (figures(score(4.0, 0.8)), run(4.0, 0.3, 0.8));
     assert_eq!(
-        failed(&checks(&Limits::default(), &some, Some(&none))),
+        failed(&checks(&GateLimits::default(), &some, Some(&none))),
         [(Measure::Rereads, "0.3 instead of 0.0")]
     );
-    let at_most = |limit: f64| Limits { rereads: Some(Limit::AtMost(limit)), ..Limits::default() };
+    let at_most =
+        |limit: f64| GateLimits { rereads: Some(Limit::AtMost(limit)), ..GateLimits::default() };
     assert!(at_most(0.3).are_any() && !at_most(0.3).need_before());
     assert!(failed(&checks(&at_most(0.3), &some, None)).is_empty());
     assert_eq!(
         failed(&checks(&at_most(0.2), &some, None)),
         [(Measure::Rereads, "0.3, at most 0.2 allowed")]
     );
-    let above = Limits { rereads: Some(Limit::Above(Share(0.10))), ..Limits::default() };
+    let above = GateLimits { rereads: Some(Limit::Above(Share(0.10))), ..GateLimits::default() };
     assert!(above.need_before() && !above.are_any());
     let (before, more) = (run(4.0, 2.0, 0.8), run(4.0, 2.3, 0.8));
     assert!(failed(&checks(&above, &run(4.0, 2.2, 0.8), Some(&before))).is_empty());
@@ -89,7 +90,7 @@ fn expected_rereads_are_limited_with_and_without_a_baseline() {
 
 #[test]
 fn limits_apply_without_a_baseline() {
-    let limits = Limits {
+    let limits = GateLimits {
         peak: Some(Share(0.75)),
         cost: Some(Limit::AtMost(4.0)),
         rereads: Some(Limit::AtMost(2.0)),
@@ -115,10 +116,10 @@ fn a_flaw_in_the_baseline_is_no_regression() {
     let mut before = run(4.0, 2.0, 0.8);
     let mut now = before.clone();
     now.flaw = Some("cannot_get_below_trigger".to_owned());
-    let found = checks(&Limits::default(), &now, Some(&before));
+    let found = checks(&GateLimits::default(), &now, Some(&before));
     assert_eq!(failed(&found), [(Measure::Thrash, "cannot get below trigger, and did not before")]);
     before.flaw.clone_from(&now.flaw);
-    assert!(failed(&checks(&Limits::default(), &now, Some(&before))).is_empty());
+    assert!(failed(&checks(&GateLimits::default(), &now, Some(&before))).is_empty());
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! The front and the recommended setting, with their sentences.
 
 use super::{point, points, reading_again, ruled_out, score, subject, truncate};
-use plimsoll::analysis::statistics::Interval;
-use plimsoll::analysis::tune::{
-    CostUnit, LostRules, Point, Reason, Recommendation, Score, Subject, candidates, cost_unit,
+use plimsoll_core::analysis::statistics::Interval;
+use plimsoll_core::analysis::tune::{
+    CostUnit, LostRules, Point, Reason, Recommendation, Score, SweepSubject, candidates, cost_unit,
     front, recommend, ruled_out_counts, trade_off,
 };
 
-fn subjects() -> [Subject; 1] {
+fn subjects() -> [SweepSubject; 1] {
     [subject(truncate(), Vec::new())]
 }
 

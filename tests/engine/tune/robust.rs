@@ -1,7 +1,7 @@
 //! One setting for many sessions.
 
 use super::{points, reading_again, ruled_out, score, subject, truncate};
-use plimsoll::analysis::tune::{Point, Reason, SweptSession, robust};
+use plimsoll_core::analysis::tune::{Point, Reason, SweptSession, robust};
 
 fn swept_sessions(sessions: &[Vec<Point>]) -> Vec<SweptSession<'_>> {
     let swept = sessions.iter().map(|points| SweptSession { points });

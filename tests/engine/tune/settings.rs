@@ -1,9 +1,9 @@
 //! The settings to vary and their values.
 
 use super::{subject, truncate};
-use plimsoll::analysis::tune::{Axis, ChangedSetting, Scale, Values, changed_settings};
-use plimsoll::engine::KnobValues;
-use plimsoll::presets;
+use plimsoll_core::analysis::tune::{Axis, ChangedSetting, Scale, Values, changed_settings};
+use plimsoll_core::engine::KnobValues;
+use plimsoll_core::presets;
 use std::collections::HashSet;
 
 fn values(settings: &[KnobValues], knob: &str) -> Vec<f64> {

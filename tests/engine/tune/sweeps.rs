@@ -2,18 +2,18 @@
 
 use super::{ruled_out, subject, truncate};
 use crate::conversation::{Talk, case, part, text};
-use plimsoll::analysis::cost::{Billing, Bills, price_lane};
-use plimsoll::analysis::loss::{Names, blind_edits};
-use plimsoll::analysis::rereads::{FileReads, RereadMeasure, RereadModel, RereadPrices};
-use plimsoll::analysis::tune::{
-    Axis, Gauge, LostRules, Point, Reason, Score, Subject, plan, recommend, sweep,
+use plimsoll_core::analysis::cost::{Billing, Bills, price_lane};
+use plimsoll_core::analysis::loss::{Names, blind_edits};
+use plimsoll_core::analysis::rereads::{FileReads, RereadMeasure, RereadModel, RereadPrices};
+use plimsoll_core::analysis::tune::{
+    Axis, Gauge, LostRules, Point, Reason, Score, SweepSubject, plan, recommend, sweep,
 };
-use plimsoll::analysis::{FindingKind, findings};
-use plimsoll::engine::{Case, recorded, simulate};
-use plimsoll::presets::{self, prices::Prices};
-use plimsoll::progress::{Cancelled, Progress};
-use plimsoll::session::{Body, Role};
-use plimsoll::units::Tokens;
+use plimsoll_core::analysis::{FindingKind, findings};
+use plimsoll_core::engine::{Case, recorded, simulate};
+use plimsoll_core::presets::{self, prices::Prices};
+use plimsoll_core::progress::{Cancelled, Progress};
+use plimsoll_core::session::{Body, Role};
+use plimsoll_core::units::Tokens;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -53,7 +53,7 @@ fn needs_what_was_read() -> Case {
 }
 
 /// Returns the policy with these values of `keep_recent` and a small reserve.
-fn by_keep(keeps: &[f64]) -> [Subject; 1] {
+fn by_keep(keeps: &[f64]) -> [SweepSubject; 1] {
     let policy = truncate();
     let axis = Axis::listed(&policy, "keep_recent", keeps).expect("in range");
     let mut subject = subject(policy, vec![axis]);
@@ -80,12 +80,12 @@ impl Indices {
     }
 }
 
-fn swept_by(gauge: &Gauge<'_>, subjects: &[Subject]) -> Vec<Point> {
+fn swept_by(gauge: &Gauge<'_>, subjects: &[SweepSubject]) -> Vec<Point> {
     let points = plan(subjects, 1_000);
     sweep(gauge, subjects, points, &Progress::default(), &|_, _| {}).expect("nobody stops it")
 }
 
-fn swept(case: &Case, subjects: &[Subject]) -> Vec<Point> {
+fn swept(case: &Case, subjects: &[SweepSubject]) -> Vec<Point> {
     swept_by(&Indices::new(case).gauge(case), subjects)
 }
 

@@ -1,7 +1,6 @@
 //! The budget of each call: the context window and the tokens reserved for the answer.
 
 use crate::units::{Share, Tokens};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The context window at every call and its source.
@@ -18,7 +17,8 @@ pub struct WindowPlan {
 }
 
 /// Source of a context window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WindowSource {
     /// Set by the user.

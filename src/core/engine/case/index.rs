@@ -1,6 +1,6 @@
 //! Precomputed facts about a session that runs need besides its weights, shared by all lanes.
 
-use crate::session::{Body, Kind, Message, Role, Session, kind_of};
+use crate::session::{Body, Kind, Message, Repeats, Role, Session, ToolCalls, kind_of};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ pub struct SessionIndex {
     pub owner: Vec<Option<u32>>,
     /// The message that each part belongs to, by part.
     pub message_of: Vec<u32>,
-    /// Number of the id that a call and its results share, by part.
-    pub pair: Vec<Option<u32>>,
-    /// Number of these ids.
-    pub n_pairs: usize,
+    /// The tool calls with their results.
+    pub calls: ToolCalls,
+    /// The results that repeat an earlier one.
+    pub repeats: Repeats,
     /// The earliest message with a call that is answered in a message, by message; the message itself if none.
     pub first_call: Vec<u32>,
     /// Whether a message opens a turn, by message.
@@ -25,8 +25,8 @@ pub struct SessionIndex {
     pub preamble_end: u32,
     /// The first user message.
     pub first_user: Option<u32>,
-    /// The message with the result of the next identical call (tool and arguments), by part. `u32::MAX` for parts that
-    /// are not results or are not repeated.
+    /// The message with the next result of the same call (see [`Repeats`]), by part. `u32::MAX` for parts that are not
+    /// results or are not repeated.
     pub repeated_in: Vec<u32>,
     /// The call within its turn, from 0, by call.
     pub call_in_turn: Vec<u32>,
@@ -51,9 +51,7 @@ impl SessionIndex {
     /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
         let mut builder = IndexBuilder {
-            index: Self { turn_start: vec![0], ..Self::default() },
-            pairs: HashMap::with_capacity(session.parts.len() / 2),
-            called_in: Vec::new(),
+            index: Self { turn_start: vec![0], calls: ToolCalls::new(session), ..Self::default() },
             turn: 0,
         };
         for (at, message) in (0..).zip(&session.messages) {
@@ -63,29 +61,20 @@ impl SessionIndex {
         let mut messages = session.messages.iter();
         let preamble_end = messages.position(|m| m.role != Role::System);
         index.preamble_end = preamble_end.unwrap_or(session.messages.len()) as u32;
-        index.n_pairs = builder.pairs.len();
-        index.repeated_in = index.repeated_in(session);
+        index.repeats = Repeats::new(session, &index.calls);
+        index.repeated_in = index.repeated_in();
         index.call_in_turn = calls_in_turn(session);
         index
     }
 
-    /// Returns by part the message with the result of the next identical call.
-    fn repeated_in(&self, session: &Session) -> Vec<u32> {
-        let mut repeated = vec![u32::MAX; session.parts.len()];
-        let mut asked: Vec<Option<(&str, &str)>> = vec![None; self.n_pairs];
-        let mut last: HashMap<(&str, &str), usize> = HashMap::with_capacity(self.n_pairs);
-        for (part, body) in session.parts.iter().map(|part| &part.body).enumerate() {
-            match (body, self.pair[part]) {
-                (Body::ToolCall { tool, arguments, .. }, Some(pair)) => {
-                    asked[pair as usize] = Some((tool, arguments));
-                }
-                (Body::ToolResult { .. }, Some(pair)) => {
-                    let before = asked[pair as usize].and_then(|what| last.insert(what, part));
-                    if let Some(before) = before {
-                        repeated[before] = self.message_of[part];
-                    }
-                }
-                _ => {}
+    /// Returns by part the message with the next result of the same call.
+    fn repeated_in(&self) -> Vec<u32> {
+        let mut repeated = vec![u32::MAX; self.kinds.len()];
+        let mut latest: HashMap<usize, usize> = HashMap::new();
+        for part in 0..self.kinds.len() {
+            let first = self.repeats.same_call(part);
+            if let Some(before) = first.and_then(|first| latest.insert(first, part)) {
+                repeated[before] = self.message_of[part];
             }
         }
         repeated
@@ -125,35 +114,28 @@ impl SessionIndex {
 }
 
 /// Builds the columns of an index, message by message.
-struct IndexBuilder<'a> {
+struct IndexBuilder {
     index: SessionIndex,
-    /// Numbers of the ids that calls and their results share.
-    pairs: HashMap<&'a str, u32>,
-    /// Message of the latest call, by pair.
-    called_in: Vec<Option<u32>>,
     /// Turn of the previous message.
     turn: u32,
 }
 
-impl<'a> IndexBuilder<'a> {
+impl IndexBuilder {
     /// Adds the message with this index.
-    fn add(&mut self, session: &'a Session, message: &'a Message, at: u32) {
+    fn add(&mut self, session: &Session, message: &Message, at: u32) {
         self.add_turn(message, at);
         let mut first_call = at;
         let mut results: Vec<(&str, u32)> = Vec::new();
         for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
-            let pair = self.pair_of(&part.body);
             self.index.kinds.push(kind_of(message, part));
             self.index.message_of.push(at);
-            self.index.pair.push(pair);
             self.index.owner.push(owner(&part.body, &results));
-            match (&part.body, pair) {
-                (Body::ToolCall { .. }, Some(pair)) => self.called_in[pair as usize] = Some(at),
-                (Body::ToolResult { call, .. }, Some(pair)) => {
-                    results.push((call, part_idx as u32));
-                    first_call = first_call.min(self.called_in[pair as usize].unwrap_or(at));
-                }
-                _ => {}
+            if let Body::ToolResult { call, .. } = &part.body {
+                results.push((call, part_idx as u32));
+                // The message of a later part, whose message is unknown yet, is no earlier one.
+                let called_in = self.index.calls.call_of(part_idx);
+                let called_in = called_in.and_then(|call| self.index.message_of.get(call));
+                first_call = first_call.min(called_in.copied().unwrap_or(at));
             }
         }
         self.index.first_call.push(first_call);
@@ -178,17 +160,6 @@ impl<'a> IndexBuilder<'a> {
         if opens && message.role == Role::User && self.index.first_user.is_none() {
             self.index.first_user = Some(at);
         }
-    }
-
-    /// Returns the number of the id of a call or a result. Numbers a new id.
-    fn pair_of(&mut self, body: &'a Body) -> Option<u32> {
-        let (Body::ToolCall { call, .. } | Body::ToolResult { call, .. }) = body else {
-            return None;
-        };
-        let next = self.pairs.len() as u32;
-        let pair = *self.pairs.entry(call).or_insert(next);
-        self.called_in.resize(self.pairs.len(), None);
-        Some(pair)
     }
 }
 

@@ -71,20 +71,20 @@ impl Pins {
         if pinned.is_empty() {
             return Self::default();
         }
-        let mut of_pair: Vec<Vec<usize>> = vec![Vec::new(); index.n_pairs];
-        for (pair, message) in index.pair.iter().zip(&index.message_of) {
-            if let Some(pair) = pair {
-                of_pair[*pair as usize].push(*message as usize);
+        let mut of_pair: Vec<Vec<usize>> = vec![Vec::new(); index.calls.n_calls()];
+        for (part, message) in index.message_of.iter().enumerate() {
+            if let Some(pair) = index.calls.number(part) {
+                of_pair[pair as usize].push(*message as usize);
             }
         }
         let pairs_of = |message: usize| {
             let parts = session.messages[message].parts.clone();
-            index.pair[parts].iter().flatten().map(|pair| *pair as usize)
+            parts.filter_map(|part| index.calls.number(part)).map(|pair| pair as usize)
         };
         let mut pins = Self {
             pinned: vec![false; n_messages],
             held: vec![false; n_messages],
-            pairs: vec![false; index.n_pairs],
+            pairs: vec![false; index.calls.n_calls()],
         };
         for message in &pinned {
             pins.pinned[*message] = true;
@@ -92,7 +92,7 @@ impl Pins {
             pairs_of(*message).for_each(|pair| pins.pairs[pair] = true);
         }
         // A held message is kept whole, so its other calls and results keep theirs too.
-        let mut reached = vec![false; index.n_pairs];
+        let mut reached = vec![false; index.calls.n_calls()];
         let mut open = pinned;
         while let Some(message) = open.pop() {
             for pair in pairs_of(message) {

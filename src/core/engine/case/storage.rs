@@ -38,11 +38,12 @@ pub enum Storage {
     Missing,
 }
 
-/// Maximum length of a name that contains an id of the session. File systems allow 255 bytes.
+/// Maximum length of a name that contains an id of the session. File systems allow 255 bytes, encrypted home folders
+/// (eCryptfs) 143, and pointers to the file are in the context.
 const MAX_NAME_BYTES: usize = 120;
 
-/// Returns a file name of limited length: a longer one ends with its hash, so that different names stay different. Ids are
-/// untrusted input and can have any length.
+/// Returns a file name of limited length: a longer one ends with its hash, so that different names stay different. Ids
+/// are untrusted input and can have any length.
 pub fn short_name(name: String) -> String {
     if name.len() <= MAX_NAME_BYTES {
         return name;

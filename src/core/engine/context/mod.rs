@@ -5,9 +5,7 @@
 pub(super) mod executed;
 mod parts;
 pub(super) mod prefix;
-pub(super) mod sums;
 pub(super) mod taken;
-pub(super) mod working;
 
 pub use parts::{Left, Marker, PartStatus, PartStatuses};
 
@@ -195,7 +193,7 @@ impl Context {
         match edited.parts.as_slice().iter().map(left).min() {
             Some(Left::All) | None => MessageStatus::Kept,
             Some(Left::Some) => MessageStatus::Cut,
-            Some(Left::Nothing) => MessageStatus::Cleared,
+            Some(Left::Nothing | Left::Elsewhere) => MessageStatus::Cleared,
         }
     }
 
@@ -315,7 +313,7 @@ impl Entry {
         let weight = |part: usize| (case.index.kinds[part], case.ledger.truth.per_part[part]);
         match &self.body {
             EntryBody::Original(message) => {
-                parts(*message).map(weight).for_each(|(kind, tokens)| give(kind, tokens))
+                parts(*message).map(weight).for_each(|(kind, tokens)| give(kind, tokens));
             }
             EntryBody::Edited(edited) => {
                 let weights = parts(edited.message).map(weight);

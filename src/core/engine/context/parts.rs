@@ -50,6 +50,8 @@ pub struct Marker {
 pub enum Left {
     /// None: a marker or a pointer takes its place.
     Nothing,
+    /// None here: a pointer names a later part of the context with the same content.
+    Elsewhere,
     /// Part of it: the content was shortened.
     Some,
     /// All of it, with additions.
@@ -84,7 +86,7 @@ impl PartStatuses {
 }
 
 impl PartStatus {
-    /// Returns whether any of the part's own content remains; `markers` are those of its context.
+    /// Returns whether any of the part's own content remains, here or elsewhere; `markers` are those of its context.
     pub(in crate::engine) fn has_content(&self, markers: &[Marker]) -> bool {
         match self {
             Self::Kept => true,

@@ -1,88 +1,11 @@
-//! The prefix that the prompt of a call shares with that of the call before: the maximum that a provider's cache can
-//! read.
-//!
-//! Usually that is the whole last prompt, and a context records its first changed entry. The two prompts are compared
-//! only if the call receives another context than the one before (a view, or the store behind one).
+//! The entries at the beginning of a context that a later one repeats unchanged.
 
-use super::working::Working;
 use super::{Context, Entry, EntryBody};
 use crate::units::Tokens;
 
-/// The prompt of the last call.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct Prefix<'a> {
-    /// Its true tokens.
-    tokens: Tokens,
-    /// Its entries.
-    n_entries: usize,
-    /// Location of the prompt.
-    pub(in crate::engine) last: LastPrompt<'a>,
-}
-
-/// The common prefix of the prompt of a call and the last prompt.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct CommonPrefix {
-    /// True tokens.
-    pub(in crate::engine) tokens: Tokens,
-    /// Entries.
-    pub(in crate::engine) n_entries: usize,
-}
-
-/// Location of the last call's prompt, possibly with more entries behind it.
-#[derive(Debug, Default)]
-pub(in crate::engine) enum LastPrompt<'a> {
-    /// In the context that stages receive.
-    #[default]
-    Working,
-    /// In the store while a call receives a view.
-    Store,
-    /// In the view that is kept between calls.
-    View,
-    /// In a context that is not used otherwise.
-    Old(Box<Working<'a>>),
-}
-
-impl<'a> Prefix<'a> {
-    /// Returns the prefix that the prompt of this call shares with the last one, and makes this call the last. `store`
-    /// and `view` are the contexts kept besides the working one.
-    #[inline]
-    pub(in crate::engine) fn advance(
-        &mut self,
-        working: &Working<'a>,
-        (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),
-        tokens: Tokens,
-    ) -> CommonPrefix {
-        let old = match &self.last {
-            LastPrompt::Working => None,
-            LastPrompt::Store => store,
-            LastPrompt::View => view,
-            LastPrompt::Old(old) => Some(&**old),
-        };
-        let n_same = match old {
-            None => working.first_changed.min(self.n_entries),
-            Some(old) => {
-                let before = old.unchanged().iter().take(self.n_entries);
-                n_same(before, &working.context.entries)
-            }
-        };
-        let unchanged = match old {
-            None if n_same == self.n_entries => self.tokens,
-            None => working.tokens_before(n_same),
-            // The overhead comes first, as far as it is unchanged.
-            Some(old) => {
-                working.tokens_before(n_same) - (working.context.overhead - old.context.overhead)
-            }
-        };
-        self.last = LastPrompt::Working;
-        self.tokens = tokens;
-        self.n_entries = working.context.entries.len();
-        CommonPrefix { tokens: unchanged.min(tokens), n_entries: n_same }
-    }
-}
-
 impl Context {
-    /// Returns the number of entries at the beginning that a later context repeats unchanged, and their true tokens with
-    /// the overhead that both have: the maximum that a provider's cache can read.
+    /// Returns the number of entries at the beginning that a later context repeats unchanged, and their true tokens
+    /// with the overhead that both have: the maximum that a provider's cache can read.
     pub fn common_prefix(&self, later: &Self) -> (usize, Tokens) {
         let n_same = n_same(self.entries.iter(), &later.entries);
         let entries = self.entries[..n_same].iter();
@@ -91,7 +14,11 @@ impl Context {
     }
 }
 
-fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, now: &[Entry]) -> usize {
+/// Returns the number of entries at the beginning that are unchanged.
+pub(in crate::engine) fn n_same<'a>(
+    before: impl Iterator<Item = &'a Entry>,
+    now: &[Entry],
+) -> usize {
     let both = before.zip(now);
     both.take_while(|(was, is)| is_same(was, is)).count()
 }

@@ -1,8 +1,11 @@
 //! Differences that a named action made, computed from the messages before and after, so that only changed entries are
 //! updated.
+//!
+//! Both lists are walked together while their messages are equal. A message that differs is looked up by the part that
+//! its first piece came from; everything between the two positions was removed.
 
-use super::pieces::{Origin, PieceContent, each_origin, each_piece};
 use crate::chat::{ChatMessage, Content, Text};
+use crate::engine::agent_messages::pieces::{Origin, PieceContent, each_origin, each_piece};
 use crate::engine::case::Case;
 use std::collections::{HashMap, HashSet};
 

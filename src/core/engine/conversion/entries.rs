@@ -6,11 +6,11 @@
 
 use super::diff::{Diff, Differences};
 use super::entry_updater::{ChangeSource, ContextChange, EntryUpdater};
-use super::pieces::{Origin, pieces};
 use crate::chat::{Block, ChatMessage, Content};
+use crate::engine::agent_messages::pieces::{Origin, pieces};
 use crate::engine::case::Case;
 use crate::engine::context::{AnsweredCall, Context, Dropped, Entry, EntryBody, Written};
-use crate::engine::policy::meter::Meter;
+use crate::engine::meter::Meter;
 use crate::session::{Role, WrittenKind};
 use std::sync::Arc;
 

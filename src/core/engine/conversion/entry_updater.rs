@@ -1,13 +1,13 @@
 //! Updates context entries with the content that a named action left, and records the changed messages.
 
 use super::diff::Differences;
-use super::pieces::{Origin, PieceContent};
+use crate::engine::agent_messages::pieces::{Origin, PieceContent};
 use crate::engine::case::Case;
 use crate::engine::context::taken::join;
 use crate::engine::context::{
     Dropped, Edited, Entry, EntryBody, Left, Marker, PartStatus, PartStatuses,
 };
-use crate::engine::policy::meter::Meter;
+use crate::engine::meter::Meter;
 use crate::session::{Body, WrittenKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -191,7 +191,9 @@ impl<'a> EntryUpdater<'a> {
     }
 }
 
-/// Number of leading characters that are compared to recognize a shortened text.
+/// Number of leading characters that are compared to recognize a shortened text. Chosen: a marker that replaces a whole
+/// result begins with words of its own, and twice as many characters would miss texts of which only a few words are
+/// kept.
 const COMPARED_CHARS: usize = 12;
 
 /// Returns how much of the original a new text keeps: all of it with additions, its beginning, or none.

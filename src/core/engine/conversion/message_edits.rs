@@ -4,13 +4,13 @@
 
 use super::diff::{Differences, first_origin, id_of};
 use super::entry_updater::{ChangeSource, ContextChange, EntryUpdater};
-use super::messages::Spans;
-use super::pieces::each_origin;
 use crate::chat::ChatMessage;
+use crate::engine::agent_messages::messages::Spans;
+use crate::engine::agent_messages::pieces::each_origin;
 use crate::engine::case::Case;
 use crate::engine::context::Entry;
-use crate::engine::context::working::{Live, Working, weigh};
 use crate::engine::named::edits::MessageEdit;
+use crate::engine::working::{Live, Working, weigh};
 use crate::session::WrittenKind;
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Results that an action wrote into a message beside other content: each becomes a message that answers its call.
+//! Results that an action wrote into a message with other content: each becomes a message that answers its call.
 //!
 //! In Anthropic's shape, the results of one answer are blocks of one message. The context has an entry for each written
 //! result, since a file may need a record for each.

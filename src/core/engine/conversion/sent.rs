@@ -4,11 +4,11 @@
 use super::diff::id_of;
 use super::entries::{entry_of, written};
 use super::entry_updater::{ChangeSource, ContextChange, EntryUpdater};
-use super::pieces::each_origin;
 use crate::chat::ChatMessage;
+use crate::engine::agent_messages::pieces::each_origin;
 use crate::engine::case::Case;
-use crate::engine::context::working::{Working, weigh};
 use crate::engine::context::{Entry, EntryBody};
+use crate::engine::working::{Working, weigh};
 use std::ops::Range;
 
 /// A message of a call.
@@ -175,7 +175,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Maximum number of entries between two messages that share an entry.
+/// Maximum number of entries between two messages that share an entry. Systems that split an answer write its parts
+/// next to each other. A larger distance only costs time: the message counts as written anew.
 const MOST_SHARED: usize = 16;
 
 impl Working<'_> {

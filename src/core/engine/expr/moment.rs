@@ -44,8 +44,8 @@ pub enum Quantity {
     ReportedInput,
     /// Answer of the last call as its provider reported it. 0 if nothing was reported.
     ReportedOutput,
-    /// 1 if the user forces a compaction and the run has had none, else 0. The stage fires anyway; an action that compares
-    /// a count with its own limit reads it.
+    /// 1 if the user forces a compaction and the run has had none, else 0. The stage fires anyway; an action that
+    /// compares a count with its own limit reads it.
     Forced,
 }
 

@@ -3,7 +3,8 @@
 use super::{Definition, Moment, Quantity};
 use std::collections::BTreeMap;
 
-/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three.
+/// Maximum number of arguments of `min` and `max`; `clamp` and `if` take three. Chosen: the bundled presets pass two,
+/// and more can be nested.
 pub(super) const MAX_ARGUMENTS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]

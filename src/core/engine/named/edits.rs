@@ -1,7 +1,7 @@
 //! Edits of single messages, as actions return them.
 //!
-//! A view is rebuilt before every call, and usually its edits of the last call are followed by a few new ones. An action
-//! that keeps its list therefore extends and shares it, and the engine processes only the new edits.
+//! A view is rebuilt before every call, and usually its edits of the last call are followed by a few new ones. An
+//! action that keeps its list therefore extends and shares it, and the engine processes only the new edits.
 
 use crate::chat::ChatMessage;
 use std::ops::Deref;

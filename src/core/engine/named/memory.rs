@@ -1,6 +1,6 @@
 //! State that named actions keep between calls of a run.
 
-use serde_json::Value;
+use crate::json::Value;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Deref;

@@ -9,12 +9,11 @@ pub(super) mod window;
 
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
 use crate::engine::case::storage::{NewFile, Storage};
-use crate::engine::policy::stages::ActionKind;
-use crate::engine::policy::stages::hook::Hook;
+use crate::engine::vocabulary::{ActionKind, Hook};
+use crate::json::{Value, json};
 use crate::units::Millis;
 use edits::{Edits, MessageEdit};
 use memory::Memory;
-use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 use window::NamedWindow;
@@ -41,11 +40,39 @@ pub struct NamedAction {
     pub help: &'static str,
     /// Format of the system's messages.
     pub shape: Shape,
-    /// Names of its numbers; a preset defines each as an expression. The action reads them with [`RewriteInput::number`].
+    /// Names of its numbers; a preset defines each as an expression. The action reads them with
+    /// [`RewriteInput::number`].
     pub numbers: &'static [&'static str],
-    /// Creates it from the keys of the stage's `do` other than `named`, `answer_tokens` and its numbers. Returns an error
-    /// for an unknown key.
-    pub make: fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>,
+    /// Creates it from the keys of the stage's `do` other than `named`, `answer_tokens` and its numbers. Returns an
+    /// error for an unknown key.
+    pub make: MakeRewrite,
+}
+
+/// Creates a named action from the settings of a stage.
+pub type MakeRewrite = fn(&toml::Table) -> Result<Arc<dyn Rewrite>, String>;
+
+impl NamedAction {
+    /// Creates an action without numbers, of a system whose messages have the shape of `OpenAI`.
+    pub const fn new(
+        name: &'static str,
+        kind: ActionKind,
+        help: &'static str,
+        make: MakeRewrite,
+    ) -> Self {
+        Self { name, kind, help, shape: Shape::OpenAi, numbers: &[], make }
+    }
+
+    /// Returns the action with another shape of messages.
+    #[must_use]
+    pub const fn with_shape(self, shape: Shape) -> Self {
+        Self { shape, ..self }
+    }
+
+    /// Returns the action with these numbers.
+    #[must_use]
+    pub const fn with_numbers(self, numbers: &'static [&'static str]) -> Self {
+        Self { numbers, ..self }
+    }
 }
 
 /// A counting rule of a real system.
@@ -169,8 +196,8 @@ impl Rewritten {
         Self { fired: !edits.is_empty(), edits, ..Self::default() }
     }
 
-    /// Creates the result of edits that are made anew for every request. They count as a repetition if there are as many
-    /// as at the call before; `key` keeps their number in memory.
+    /// Creates the result of edits that are made anew for every request. They count as a repetition if there are as
+    /// many as at the call before; `key` keeps their number in memory.
     pub fn edited_for_request(input: &RewriteInput<'_>, key: &str, edits: Edits) -> Self {
         let n_before = input.memory[key].as_u64().unwrap_or(0);
         Self {

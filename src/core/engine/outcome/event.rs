@@ -1,15 +1,15 @@
 //! The events of a run and their causes.
 
 use crate::engine::case::storage::NewFile;
-use crate::engine::outcome::measure::OwnMeasure;
-use crate::engine::policy::stages::ActionKind;
+use crate::engine::vocabulary::{ActionKind, OwnMeasure};
 use crate::units::Tokens;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An event that leaves less than 1/20 of the conversation counts as leaving nothing.
+/// An event that leaves less than 1/20 of the conversation counts as leaving nothing. Chosen: a policy that keeps the
+/// newest messages as its settings say keeps more than that; at 1/10, a useful compaction of a context full of tool
+/// results would count.
 const MIN_LEFT: u64 = 20;
 
 /// One action of a stage.
@@ -68,7 +68,8 @@ impl RequestSize {
 }
 
 /// The result of a stage that ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Content of the session was removed from the context.
@@ -178,5 +179,11 @@ impl Event {
     /// Returns the number of messages it changed.
     pub fn n_messages(&self) -> usize {
         self.messages.iter().map(ExactSizeIterator::len).sum()
+    }
+}
+
+impl From<&Event> for OwnMeasure {
+    fn from(event: &Event) -> Self {
+        event.measured
     }
 }

@@ -1,12 +1,12 @@
 //! The result of a run: one sample per model call, the events, and the final context.
 
 pub(super) mod event;
-pub(super) mod measure;
 pub(super) mod warning;
 
 use crate::engine::case::budget::Budget;
 use crate::engine::context::Context;
 use crate::engine::received::Received;
+use crate::engine::vocabulary::OwnMeasure;
 use crate::session::Kind;
 use crate::units::{Share, Tokens};
 use event::{Effect, Event};
@@ -171,7 +171,8 @@ impl Outcome {
         self.end_pressure = budget.pressure(tokens);
     }
 
-    /// Returns the number of calls whose context reaches into the output reserve. Calls that overflow are not among them.
+    /// Returns the number of calls whose context reaches into the output reserve. Calls that overflow are not among
+    /// them.
     pub fn into_reserve(&self) -> usize {
         self.samples.iter().filter(|s| s.is_into_reserve()).count()
     }
@@ -191,5 +192,11 @@ impl Outcome {
     pub fn tokens_sent(&self) -> Tokens {
         let answered = self.samples.iter().filter(|s| !s.is_rejected);
         answered.map(|s| s.tokens).sum()
+    }
+}
+
+impl From<&Sample> for OwnMeasure {
+    fn from(sample: &Sample) -> Self {
+        Self { metered: sample.metered, believed: sample.believed }
     }
 }

@@ -2,18 +2,17 @@
 //!
 //! A policy is parsed from TOML once ([`Policy::parse`]). This checks every name and type, so that a run cannot fail.
 mod listing;
-pub(super) mod meter;
 mod parse;
 pub(super) mod stages;
 pub(super) mod trigger;
 
 use crate::engine::case::Case;
 use crate::engine::expr::{Expr, ExprError, Moment, Quantity};
+use crate::engine::meter::Meter;
 use crate::engine::named::window::NamedWindow;
 use crate::engine::policy::stages::Stage;
 use crate::units::Tokens;
 pub use listing::{PolicyKind, Proof};
-use meter::Meter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

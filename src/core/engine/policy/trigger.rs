@@ -3,22 +3,8 @@
 use super::{KnobRole, KnobValues, Policy};
 use crate::engine::case::Case;
 use crate::engine::expr::{Expr, Moment, Quantity};
-use crate::engine::outcome::Sample;
-use crate::engine::outcome::event::Event;
-use crate::engine::outcome::measure::OwnMeasure;
+use crate::engine::vocabulary::OwnMeasure;
 use crate::units::Tokens;
-
-impl From<&Sample> for OwnMeasure {
-    fn from(sample: &Sample) -> Self {
-        Self { metered: sample.metered, believed: sample.believed }
-    }
-}
-
-impl From<&Event> for OwnMeasure {
-    fn from(event: &Event) -> Self {
-        event.measured
-    }
-}
 
 /// The trigger of a policy at a call, in tokens of the policy's own count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,12 +46,17 @@ const COUNTS: [Quantity; 5] = [
     Quantity::ReportedInput,
 ];
 
-/// Maximum of all triggers, in tokens.
+/// Maximum of all triggers, in tokens. It is far above any window, and small enough that the search by halves and
+/// conversions to `f64` are exact.
 const MAX_TRIGGER: u64 = 1 << 40;
 
 /// Returns the count at which a fill reaches `limit`. Returns `None` if the fill is not a straight line that grows with
 /// the count. The result includes content that the fill adds to the count (tool definitions).
+///
+/// The fill is an expression of a preset, so its form is not known. Two points give the line; five others, among them
+/// the result, its half and its double, have to be on it.
 fn count_at(limit: f64, mut fill: impl FnMut(f64) -> f64) -> Option<Tokens> {
+    // Beyond most windows, so that rounding within the expression hardly changes the slope.
     const FAR: f64 = 1_000_000.0;
     let start = fill(0.0);
     let slope = (fill(FAR) - start) / FAR;

@@ -2,13 +2,14 @@
 //! restored or shortened, and the texts of the policy that replace them.
 //!
 //! A call usually receives the context of the call before plus the new messages; this case is not stored. A context
-//! records the first entry that differs from the last call ([`crate::engine::context::prefix`]), so only entries after it are compared,
-//! and views for one call cost only their changes. The record is exact with one exception: an edit with the same weight
-//! as the one before counts as the same, as it does for the cache.
+//! records the first entry that differs from the last call ([`crate::engine::context::prefix`]), so only entries after
+//! it are compared, and views for one call cost only their changes. The record is exact with one exception: an edit
+//! with the same weight as the one before counts as the same, as it does for the cache.
 
 pub(super) mod recorder;
 mod texts;
 
+use crate::session::Session;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +47,14 @@ pub enum Visibility {
     Gone,
     /// Some of its parts; their state begins at this index of [`Received::parts`].
     Partly(u32),
+}
+
+impl Visibility {
+    /// Returns the received content of every message before the first change: all of the history.
+    pub fn at_start(session: &Session) -> Vec<Self> {
+        let first = |in_history| if in_history { Self::Whole } else { Self::Gone };
+        session.messages.iter().map(|message| first(message.in_history)).collect()
+    }
 }
 
 /// The received content of a part.

@@ -3,9 +3,9 @@
 use super::texts::{TextInfo, Texts};
 use super::{PartVisibility, Received, ReceivedChange, TextKind, Visibility};
 use crate::engine::case::Case;
-use crate::engine::context::prefix::CommonPrefix;
-use crate::engine::context::working::Working;
 use crate::engine::context::{Context, Edited, Entry, EntryBody, Left, PartStatus};
+use crate::engine::working::Working;
+use crate::engine::working::prefix::CommonPrefix;
 use crate::session::WrittenKind;
 use std::ops::Range;
 
@@ -276,7 +276,7 @@ impl Recorder {
                     let kind = match marker.left {
                         Left::All => None,
                         Left::Some => Some(TextKind::Remainder),
-                        Left::Nothing => Some(TextKind::Marker),
+                        Left::Nothing | Left::Elsewhere => Some(TextKind::Marker),
                     };
                     kind.map_or(PartVisibility::Kept, |kind| {
                         let about = TextInfo {

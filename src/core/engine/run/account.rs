@@ -3,10 +3,10 @@
 use super::plan::Edit;
 use super::{Failure, Run};
 use crate::engine::outcome::event::{Effect, Event, RequestSize};
-use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::warning::Warning;
 use crate::engine::outcome::{Idle, Outcome};
 use crate::engine::policy::stages::Mutates;
+use crate::engine::vocabulary::OwnMeasure;
 use crate::units::Tokens;
 
 impl Run<'_> {

@@ -3,10 +3,11 @@
 use super::view::View;
 use super::{MAX_RETRIES, Phase, Run};
 use crate::engine::WindowSource;
-use crate::engine::context::prefix::LastPrompt;
 use crate::engine::expr::Quantity;
 use crate::engine::outcome::Sample;
-use crate::engine::policy::stages::{Hook, Mutates};
+use crate::engine::policy::stages::Mutates;
+use crate::engine::vocabulary::Hook;
+use crate::engine::working::prefix::LastPrompt;
 use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 
@@ -80,9 +81,9 @@ impl Run<'_> {
         self.phase = self.skip_empty(Phase::Stages(Hook::AfterCall, 0));
     }
 
-    /// Returns whether the provider would reject the call with a context of this size: one above the window, or at least
-    /// as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count, unless the
-    /// user asks about another window.
+    /// Returns whether the provider would reject the call with a context of this size: one above the window, or at
+    /// least as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count,
+    /// unless the user asks about another window.
     fn would_be_rejected(&self, used: Tokens) -> bool {
         let session = &self.case.session;
         let call = session.calls.get(self.call);

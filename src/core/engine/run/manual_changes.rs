@@ -1,8 +1,8 @@
 //! State of the parts of messages that the user cleared or dropped manually. Calls and results stay paired.
 
 use crate::engine::case::Case;
-use crate::engine::context::sums::each_part;
 use crate::engine::context::{Context, Entry, EntryBody, Left, PartStatus, PartStatuses};
+use crate::engine::working::sums::each_part;
 use crate::session::Body;
 
 /// Changes caused by dropping messages.
@@ -26,16 +26,15 @@ pub(super) enum Uncleared {
 /// Returns the changes if the chosen entries are dropped. The other half of each of their pairs is removed, and so is a
 /// message that has no content left.
 pub(super) fn leftover(case: &Case, context: &Context, chosen: &[bool], event: u32) -> Leftover {
-    let mut dead = vec![false; case.index.n_pairs];
+    let mut dead = vec![false; case.index.calls.n_calls()];
     for (entry, _) in context.entries.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen) {
         each_part(case, entry, |part, _| {
-            if let Some(pair) = case.index.pair[part] {
+            if let Some(pair) = case.index.calls.number(part) {
                 dead[pair as usize] = true;
             }
         });
     }
-    let is_dead = |part: usize| case.index.pair[part].is_some_and(|pair| dead[pair as usize]);
-    let goes = |part: usize| is_dead(case.index.owner[part].map_or(part, |owner| owner as usize));
+    let goes = |part: usize| case.index.calls.number(part).is_some_and(|pair| dead[pair as usize]);
     let mut leftover = Leftover::default();
     for (idx, entry) in context.entries.iter().enumerate() {
         if chosen[idx] {

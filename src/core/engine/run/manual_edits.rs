@@ -6,10 +6,8 @@ use super::unpinned::{Unpinned, listed};
 use crate::engine::context::taken::{Taken, join, ranges, widen};
 use crate::engine::context::{Entry, EntryBody, Left, PartStatuses};
 use crate::engine::outcome::event::{Cause, Effect, Event};
-use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::warning::{EditWarning, Warning};
-use crate::engine::policy::stages::ActionKind;
-use crate::engine::policy::stages::SummaryPosition;
+use crate::engine::vocabulary::{ActionKind, OwnMeasure, SummaryPosition};
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -172,8 +170,8 @@ impl Run<'_> {
         };
         self.check_editable(message)?;
         let parts = self.case.session.messages[message as usize].parts.clone();
-        let mut pairs = self.case.index.pair[parts].iter().flatten();
-        if pairs.any(|pair| pins.holds_pair(*pair)) {
+        let mut pairs = parts.filter_map(|part| self.case.index.calls.number(part));
+        if pairs.any(|pair| pins.holds_pair(pair)) {
             let reason = "a pinned message needs its call or result";
             return Err(Rejection::new(reason, EditWarning::NotApplied));
         }
@@ -254,7 +252,7 @@ impl Run<'_> {
         action: ActionKind,
         messages: &[Range<u32>],
         log: Option<String>,
-        change: impl FnOnce(&mut crate::engine::context::working::Working<'_>),
+        change: impl FnOnce(&mut crate::engine::working::Working<'_>),
     ) {
         let (before, orphans) = (self.working.tokens(), self.working.orphans());
         change(&mut self.working);

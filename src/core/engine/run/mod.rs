@@ -7,9 +7,11 @@
 mod account;
 mod call;
 mod clock;
+mod dedupe;
 mod manual_changes;
 mod manual_edits;
 mod named_actions;
+mod named_state;
 mod phase;
 mod plan;
 pub(super) mod recorded;
@@ -21,20 +23,20 @@ mod view;
 
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
-use crate::engine::context::prefix::Prefix;
-use crate::engine::context::working::Working;
 use crate::engine::expr::{Expr, Quantity};
 use crate::engine::named::window::NamedWindow;
 use crate::engine::outcome::event::RequestSize;
 use crate::engine::outcome::{Idle, Outcome};
-use crate::engine::policy::stages::Hook;
 use crate::engine::policy::{KnobValues, Policy};
 use crate::engine::received::recorder::Recorder;
 use crate::engine::summary::estimator::Estimator;
 use crate::engine::summary::request::{Answer, Reply, Request};
+use crate::engine::vocabulary::Hook;
+use crate::engine::working::Working;
+use crate::engine::working::prefix::Prefix;
 use crate::units::Tokens;
 use clock::Clock;
-use named_actions::state::{NamedState, PendingAction};
+use named_state::{NamedState, PendingAction};
 use plan::PendingEdit;
 use std::sync::Arc;
 use trigger::Triggers;
@@ -142,7 +144,8 @@ enum Waiting {
     Action(usize, PendingAction, Request),
 }
 
-/// Maximum number of retries of a rejected call.
+/// Maximum number of retries of a rejected call. Chosen: enough for a system that clears, compacts and truncates in
+/// turn. After the last one the call counts as rejected, and the replay continues as if it was answered.
 const MAX_RETRIES: u8 = 3;
 
 /// Failed attempts of a stage for one reason.

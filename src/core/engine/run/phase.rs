@@ -2,7 +2,7 @@
 
 use super::{Phase, Run, Schedule, recorded};
 use crate::engine::expr::Quantity;
-use crate::engine::policy::stages::Hook;
+use crate::engine::vocabulary::Hook;
 use crate::units::Tokens;
 
 impl Run<'_> {

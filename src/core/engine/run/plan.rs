@@ -1,19 +1,21 @@
 //! Plans the edit of a stage that fires: selects content, checks the guard, and builds the replacement.
 
+use super::dedupe::dedupe;
 use super::shorten::{Shortened, shorten};
 use crate::engine::case::Case;
 use crate::engine::case::storage::NewFile;
 use crate::engine::context::Written;
 use crate::engine::context::taken::{Taken, ranges, widen};
-use crate::engine::context::working::{Which, Working};
 use crate::engine::expr::{Expr, Moment};
+use crate::engine::meter::Meter;
 use crate::engine::outcome::Idle;
-use crate::engine::policy::meter::Meter;
 use crate::engine::policy::stages::{
-    Action, Clear, Cut, Drop, Replacement, Stage, Summarize, SummaryPosition,
+    Action, Clear, Cut, Dedupe, Drop, Replacement, Stage, Summarize,
 };
 use crate::engine::select;
 use crate::engine::summary::request::{Reply, Request};
+use crate::engine::vocabulary::SummaryPosition;
+use crate::engine::working::{Which, Working};
 use crate::session::{Role, WrittenKind, is_blank};
 use crate::units::Tokens;
 use std::ops::Range;
@@ -45,7 +47,7 @@ pub(super) struct PendingEdit {
 pub(super) enum Edit {
     /// Clears tool results.
     Clear { which: Which, marker: Arc<str> },
-    /// Replaces live tool results, by their positions, with shorter texts.
+    /// Replaces live tool results, by their positions, with shorter texts or pointers.
     Shorten(Shortened),
     /// Removes entries. A written message, with its true tokens, may replace them.
     Replace { taken: Taken, written: Option<(Written, u32)>, place: SummaryPosition },
@@ -65,6 +67,7 @@ pub(super) fn plan(
         Action::Named(_) | Action::Log(_) => Plan::Nothing(Idle::NothingToTake),
         Action::Cut(cut) => planner.cut(cut),
         Action::Clear(clear) => planner.clear(clear),
+        Action::Dedupe(settings) => planner.dedupe(settings),
         Action::Drop(drop) => planner.drop(drop),
         Action::Summarize(summarize) => planner.summarize(summarize),
     }
@@ -84,7 +87,15 @@ impl Planner<'_> {
         let (which, _) = self.tool_results();
         let places = which.places().into_iter();
         let stage = (self.stage, cut);
-        let shortened = shorten(self.case, self.working, stage, places, self.moment);
+        self.shortened(shorten(self.case, self.working, stage, places, self.moment))
+    }
+
+    fn dedupe(&self, settings: &Dedupe) -> Plan {
+        let (which, _) = self.tool_results();
+        self.shortened(dedupe(self.case, self.working, settings, &which.places()))
+    }
+
+    fn shortened(&self, shortened: Shortened) -> Plan {
         let (gone, left) = (shortened.gone, shortened.left);
         self.guarded(gone, || left, || Plan::Ready(Edit::Shorten(shortened)))
     }
@@ -289,7 +300,7 @@ impl Edit {
     pub(super) fn take_files(&mut self) -> Vec<NewFile> {
         match self {
             Self::Shorten(shortened) => std::mem::take(&mut shortened.files),
-            _ => Vec::new(),
+            Self::Clear { .. } | Self::Replace { .. } => Vec::new(),
         }
     }
 
@@ -299,7 +310,7 @@ impl Edit {
             Self::Clear { which, marker } => working.clear(&which, &marker, event),
             Self::Shorten(shortened) => {
                 for (nth, text) in shortened.results {
-                    working.shorten(nth, &text, event);
+                    working.shorten(nth, (&text, shortened.remainder), event);
                 }
             }
             Self::Replace { taken, written, place } => {

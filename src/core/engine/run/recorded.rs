@@ -3,15 +3,14 @@
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
 use crate::engine::context::Dropped;
-use crate::engine::context::prefix::{LastPrompt, Prefix};
 use crate::engine::context::taken::{ranges, widen};
-use crate::engine::context::working::Working;
+use crate::engine::meter::Meter;
 use crate::engine::outcome::event::{Cause, Effect, Event, RequestSize};
-use crate::engine::outcome::measure::OwnMeasure;
 use crate::engine::outcome::{Outcome, Sample};
-use crate::engine::policy::meter::Meter;
-use crate::engine::policy::stages::ActionKind;
 use crate::engine::received::recorder::Recorder;
+use crate::engine::vocabulary::{ActionKind, OwnMeasure};
+use crate::engine::working::Working;
+use crate::engine::working::prefix::{LastPrompt, Prefix};
 use crate::session::{Call, RecordedCompaction};
 use crate::units::Tokens;
 use std::collections::HashSet;
@@ -143,7 +142,9 @@ fn compact<'a>(
 /// Share of a call's context that the messages after a compaction have if they are subtracted from it: less is within
 /// the error of the counts.
 const ADDED: f64 = 0.02;
-/// Ratio from which the calculated size after a compaction refutes the recorded one.
+/// Ratio from which the calculated size after a compaction refutes the recorded one. Programs often leave out the
+/// system prompt and the tools in their own number. A quarter is the largest error of a calibration that is still used,
+/// so a larger difference is none of counting.
 const REFUTED: f64 = 1.25;
 
 /// Returns the size of the context before and after a recorded compaction, as the provider counted the calls around it.

@@ -2,16 +2,19 @@
 
 use crate::engine::case::Case;
 use crate::engine::case::storage::{FileContent, NewFile, Storage, short_name};
-use crate::engine::context::working::Working;
+use crate::engine::context::Left;
 use crate::engine::expr::Moment;
 use crate::engine::policy::stages::{Cut, Stage};
+use crate::engine::working::Working;
 use crate::session::Body;
 use crate::units::Tokens;
 use std::sync::Arc;
 
 /// Shorter texts for tool results.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Shortened {
+    /// What these texts keep of the results.
+    pub(super) remainder: Left,
     /// Positions among the live results, each with its text.
     pub(super) results: Vec<(usize, Arc<str>)>,
     /// Files with the full results.
@@ -22,6 +25,19 @@ pub(super) struct Shortened {
     pub(super) left: Tokens,
 }
 
+impl Shortened {
+    /// Creates a list without texts.
+    pub(super) fn new(remainder: Left) -> Self {
+        Self {
+            remainder,
+            results: Vec::new(),
+            files: Vec::new(),
+            gone: Tokens::ZERO,
+            left: Tokens::ZERO,
+        }
+    }
+}
+
 /// Returns the results of a cut for the live results at these positions, without unchanged ones.
 pub(super) fn shorten(
     case: &Case,
@@ -30,7 +46,7 @@ pub(super) fn shorten(
     places: impl Iterator<Item = usize>,
     moment: &Moment,
 ) -> Shortened {
-    let mut shortened = Shortened::default();
+    let mut shortened = Shortened::new(Left::Some);
     for nth in places {
         let result = working.live[nth];
         if case.pins().is_pinned(result.message) {

@@ -3,7 +3,8 @@
 use super::plan::{self, Edit, Plan};
 use super::shorten::shorten;
 use super::{Phase, Run, Waiting};
-use crate::engine::policy::stages::{Action, Hook, Mutates};
+use crate::engine::policy::stages::{Action, Mutates};
+use crate::engine::vocabulary::Hook;
 use std::sync::Arc;
 
 impl<'a> Run<'a> {
@@ -35,7 +36,11 @@ impl<'a> Run<'a> {
                 let line = log.line(moment);
                 return self.log_event(idx, line);
             }
-            Action::Clear(_) | Action::Cut(_) | Action::Drop(_) | Action::Summarize(_) => {}
+            Action::Clear(_)
+            | Action::Cut(_)
+            | Action::Dedupe(_)
+            | Action::Drop(_)
+            | Action::Summarize(_) => {}
         }
         match plan::plan(self.case, &self.working, stage, self.call, moment) {
             Plan::Nothing(why) => self.idle(why),
@@ -94,7 +99,11 @@ impl<'a> Run<'a> {
                     Action::Cut(_) => self.cut(stage),
                     Action::Named(_) => self.start_action(stage, newest),
                     // Policies with these actions at `tool_result` are rejected.
-                    Action::Clear(_) | Action::Drop(_) | Action::Summarize(_) | Action::Log(_) => {}
+                    Action::Clear(_)
+                    | Action::Dedupe(_)
+                    | Action::Drop(_)
+                    | Action::Summarize(_)
+                    | Action::Log(_) => {}
                 }
                 self.waiting = None;
             }

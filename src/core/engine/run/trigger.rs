@@ -2,12 +2,13 @@
 
 use crate::engine::case::Case;
 use crate::engine::case::budget::Budget;
-use crate::engine::context::working::Working;
 use crate::engine::expr::{self, Expr, Moment, Quantity};
 use crate::engine::outcome::Idle;
 use crate::engine::outcome::event::Cause;
 use crate::engine::policy::Policy;
-use crate::engine::policy::stages::{Hook, Stage};
+use crate::engine::policy::stages::Stage;
+use crate::engine::vocabulary::Hook;
+use crate::engine::working::Working;
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::engine::outcome::warning::{EditWarning, Warning};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Maximum number of ranges that a sentence lists; more are only counted.
+/// Maximum number of ranges that a sentence lists; more are only counted. Twelve ranges are a line or two of text.
 const MAX_LISTED: usize = 12;
 
 /// Pinned messages that a real system removed or changed.

@@ -5,19 +5,19 @@
 
 use super::Run;
 
-use super::named_actions::state::{After, PendingAction};
+use super::named_state::{After, PendingAction};
 use crate::chat::Mark;
-use crate::engine::context::prefix::LastPrompt;
+use crate::engine::agent_messages::stand_in::StandIn;
 use crate::engine::context::taken::join;
-use crate::engine::context::working::Working;
 use crate::engine::context::{Entry, EntryBody, PartStatus};
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits};
 use crate::engine::conversion::sent::SentMessages;
-use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::Rewritten;
 use crate::engine::named::edits::{KnownEdits, MessageEdit};
 use crate::engine::policy::stages::Mutates;
+use crate::engine::working::Working;
+use crate::engine::working::prefix::LastPrompt;
 
 /// A view that may be reused.
 #[derive(Debug)]

@@ -39,7 +39,13 @@ impl KeptEntries {
                     let most = n.value(moment);
                     kept.newest_user_messages(case, entries, |_, sum| sum <= most);
                 }
-                _ => {}
+                // Depend on the newest content: see `super::suffix`.
+                Keep::LastMessages(_)
+                | Keep::LastTurns(_)
+                | Keep::LastAnswers(_)
+                | Keep::LastTokens(_)
+                | Keep::LastToolTokens(_)
+                | Keep::LastResults(_) => {}
             }
         }
         kept

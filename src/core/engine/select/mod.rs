@@ -7,9 +7,9 @@ mod kept;
 use crate::engine::case::Case;
 use crate::engine::context::Entry;
 use crate::engine::context::taken::Taken;
-use crate::engine::context::working::{Live, LiveResult, Which, Working};
 use crate::engine::expr::{Expr, Moment};
 use crate::engine::policy::stages::{Boundary, Keep, Results, Take};
+use crate::engine::working::{Live, LiveResult, Which, Working};
 use crate::session::{Body, Role};
 use crate::units::Tokens;
 use kept::{KeptEntries, is_system};
@@ -100,7 +100,13 @@ impl KeptResults {
                     let position = entries.get(cut).map_or(u32::MAX, Entry::position);
                     from_message = from_message.min(position);
                 }
-                _ => {}
+                // Apply to messages only.
+                Keep::System
+                | Keep::FirstUser
+                | Keep::FirstMessages(_)
+                | Keep::LastAnswers(_)
+                | Keep::LastUser
+                | Keep::UserTokens(_) => {}
             }
         }
         Self { from_message, protect: protect as u64, newest: newest as usize }
@@ -161,7 +167,13 @@ fn suffix(case: &Case, entries: &[Entry], keep: &Keep, moment: &Moment) -> usize
             let start = turn_start(case, end, n, moment);
             first_kept(entries, |entry| entry.position() >= start)
         }
-        _ => entries.len(),
+        Keep::System
+        | Keep::FirstUser
+        | Keep::FirstMessages(_)
+        | Keep::LastUser
+        | Keep::UserTokens(_)
+        | Keep::LastToolTokens(_)
+        | Keep::LastResults(_) => entries.len(),
     }
 }
 

@@ -2,6 +2,5 @@
 
 pub(super) mod digest;
 pub(super) mod estimator;
-pub(super) mod predicted;
 pub(super) mod request;
 pub(super) mod transcript;

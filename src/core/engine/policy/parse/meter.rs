@@ -1,8 +1,8 @@
 //! The section of a preset that defines its counting rule.
 
+use crate::engine::meter::{Count, Meter};
 use crate::engine::named::Registry;
 use crate::engine::policy::PolicyError;
-use crate::engine::policy::meter::{Count, Meter};
 use crate::session::Kind;
 use crate::tokens;
 use serde::Deserialize;

@@ -4,15 +4,15 @@ mod meter;
 mod stage;
 mod take;
 
-use super::meter::{Count, Meter};
 use super::stages::Stage;
 use super::{Knob, KnobRole, Policy, PolicyError, PolicyKind, Proof, SensibleRange};
 use crate::engine::expr::{Definition, Expr, ExprError, Type, Vocabulary};
+use crate::engine::meter::{Count, Meter};
 use crate::engine::named::window::NamedWindow;
 use crate::engine::named::{NamedMeter, Registry};
 use meter::MeterToml;
 use serde::Deserialize;
-use stage::{StageToml, invalid};
+use stage::StageToml;
 
 /// The TOML file.
 #[derive(Deserialize)]
@@ -201,6 +201,10 @@ fn lets(
 
 fn at(place: &str) -> impl Fn(ExprError) -> PolicyError {
     move |error| PolicyError::Expr { place: place.to_owned(), error }
+}
+
+fn invalid(place: &str, what: &str) -> PolicyError {
+    PolicyError::Invalid(format!("{place}: {what}"))
 }
 
 /// Rejects stages that count tokens if the meter counts whole messages in units of its own.

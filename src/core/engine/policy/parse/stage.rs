@@ -1,14 +1,15 @@
 //! The section of a preset that defines its stages.
 
-use super::at;
 use super::take::{TakeToml, results, take};
+use super::{at, invalid};
 use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::named::Registry;
 use crate::engine::policy::PolicyError;
 use crate::engine::policy::stages::{
-    Action, Clear, Cut, Drop, Guard, Hook, Log, LogPiece, Mutates, Named, Repair, Stage, Summarize,
-    SummaryPosition, Take, Unit,
+    Action, Clear, Cut, Dedupe, Drop, Guard, Log, LogPiece, Mutates, Named, Repair, Stage,
+    Summarize, Take, Unit,
 };
+use crate::engine::vocabulary::{Hook, SummaryPosition};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -37,6 +38,9 @@ enum ActionToml {
         marker: String,
     },
     Cut(CutToml),
+    Dedupe {
+        pointer: String,
+    },
     Drop(Drop),
     Log(String),
     Summarize {
@@ -129,6 +133,7 @@ fn action(
     Ok(match action {
         ActionToml::Clear { marker } => Action::Clear(Clear { marker: marker.into() }),
         ActionToml::Cut(settings) => Action::Cut(cut(settings, vocabulary, place)?),
+        ActionToml::Dedupe { pointer } => Action::Dedupe(Dedupe { pointer: pointer.into() }),
         ActionToml::Drop(drop) => Action::Drop(drop),
         ActionToml::Log(line) => Action::Log(log(&line, vocabulary, place)?),
         ActionToml::Summarize { max_tokens, prefix, prompt, place: position, opaque, added } => {
@@ -162,7 +167,7 @@ fn cut(cut: CutToml, vocabulary: &Vocabulary, place: &str) -> Result<Cut, Policy
     })
 }
 
-/// Maximum number of decimals of a value in a log line.
+/// Maximum number of decimals of a value in a log line: as many digits as an `f64` always holds.
 const MAX_DECIMALS: usize = 15;
 
 /// Parses a log line with expressions in braces, each with its number of decimals: `{used / usable:.1}` (default: 0).
@@ -228,8 +233,4 @@ fn named(
         .collect::<Result<_, PolicyError>>()?;
     let rewrite = (spec.make)(&table).map_err(|why| invalid(place, &why))?;
     Ok(Named { spec, rewrite, numbers, answer_tokens })
-}
-
-pub(super) fn invalid(place: &str, what: &str) -> PolicyError {
-    PolicyError::Invalid(format!("{place}: {what}"))
 }

@@ -1,7 +1,6 @@
 //! The section of a stage that defines which content it takes and keeps.
 
-use super::at;
-use super::stage::invalid;
+use super::{at, invalid};
 use crate::engine::expr::{Expr, Type, Vocabulary};
 use crate::engine::policy::PolicyError;
 use crate::engine::policy::stages::{Action, Boundary, Keep, Results, Take, TakeKind};
@@ -80,19 +79,7 @@ fn refuse_idle_rules(
     kind: TakeKind,
     place: &str,
 ) -> Result<(), PolicyError> {
-    let is_idle = |keep: &Keep| match kind {
-        TakeKind::Messages => matches!(keep, Keep::LastToolTokens(_) | Keep::LastResults(_)),
-        TakeKind::ToolResults => matches!(
-            keep,
-            Keep::System
-                | Keep::FirstUser
-                | Keep::FirstMessages(_)
-                | Keep::LastAnswers(_)
-                | Keep::LastUser
-                | Keep::UserTokens(_)
-        ),
-    };
-    let idle = texts.iter().zip(keep).find(|(_, keep)| is_idle(keep));
+    let idle = texts.iter().zip(keep).find(|(_, keep)| !keep.applies_to(kind));
     idle.map_or(Ok(()), |(text, _)| {
         let what = format!("the `keep` rule `{text}` has no effect on {}", kind.name());
         Err(invalid(place, &what))

@@ -36,8 +36,8 @@ pub enum Unit {
 }
 
 impl Cut {
-    /// Returns the shortened text with each of these paths of the file with the full text; none if it is unchanged. Only the
-    /// first path decides, so that it does not depend on the folder of an export.
+    /// Returns the shortened text with each of these paths of the file with the full text; none if it is unchanged.
+    /// Only the first path decides, so that it does not depend on the folder of an export.
     pub(in crate::engine) fn shorten<const N: usize>(
         &self,
         text: &str,

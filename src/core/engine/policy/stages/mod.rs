@@ -5,26 +5,25 @@
 //! module does not depend on any particular system.
 
 mod action;
-mod action_kind;
 mod clear;
 mod cut;
+mod dedupe;
 mod drop;
-pub(in crate::engine) mod hook;
 mod log;
 mod named;
 mod summarize;
 
 pub use action::Action;
-pub use action_kind::ActionKind;
 pub use clear::Clear;
 pub use cut::{Cut, Unit};
+pub use dedupe::Dedupe;
 pub use drop::Drop;
-pub use hook::Hook;
 pub use log::{Log, LogPiece};
 pub use named::Named;
-pub use summarize::{Summarize, SummaryPosition};
+pub use summarize::Summarize;
 
 use crate::engine::expr::Expr;
+use crate::engine::vocabulary::Hook;
 use crate::session::Role;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -196,6 +195,37 @@ impl Keep {
             | Self::UserTokens(n) => Some(n),
         }
     }
+
+    /// Returns its name if it counts tokens.
+    fn token_rule(&self) -> Option<&'static str> {
+        match self {
+            Self::LastTokens(_) => Some("last_tokens"),
+            Self::LastToolTokens(_) => Some("last_tool_tokens"),
+            Self::UserTokens(_) => Some("user_tokens"),
+            Self::System
+            | Self::FirstUser
+            | Self::LastUser
+            | Self::LastMessages(_)
+            | Self::LastTurns(_)
+            | Self::LastAnswers(_)
+            | Self::LastResults(_)
+            | Self::FirstMessages(_) => None,
+        }
+    }
+
+    /// Returns whether the rule has an effect on a kind of content.
+    pub(super) fn applies_to(&self, kind: TakeKind) -> bool {
+        match self {
+            Self::LastMessages(_) | Self::LastTurns(_) | Self::LastTokens(_) => true,
+            Self::LastToolTokens(_) | Self::LastResults(_) => kind == TakeKind::ToolResults,
+            Self::System
+            | Self::FirstUser
+            | Self::FirstMessages(_)
+            | Self::LastAnswers(_)
+            | Self::LastUser
+            | Self::UserTokens(_) => kind == TakeKind::Messages,
+        }
+    }
 }
 
 /// Allowed positions of a cut.
@@ -223,7 +253,8 @@ pub struct Guard {
     /// Number of calls of its cooldown after an attempt.
     pub cooldown: Expr,
     /// Minutes without a call after which the provider's prompt cache is assumed to be cold. The stage waits for that,
-    /// since a removal then causes no additional cache miss, unless the context reaches into the reserve. None or 0: it does not wait.
+    /// since a removal then causes no additional cache miss, unless the context reaches into the reserve. None or 0: it
+    /// does not wait.
     pub cold: Option<Expr>,
 }
 
@@ -272,14 +303,8 @@ impl Stage {
         if self.action.takes() == Some(TakeKind::ToolResults) && self.at != Hook::ToolResult {
             return Some(self.action.kind().name());
         }
-        let rule = |keep: &Keep| match keep {
-            Keep::LastTokens(_) => Some("last_tokens"),
-            Keep::LastToolTokens(_) => Some("last_tool_tokens"),
-            Keep::UserTokens(_) => Some("user_tokens"),
-            _ => None,
-        };
         let has_minimum = self.guard.min_saved.is_some() && self.action.takes().is_some();
-        let kept = self.take.keep.iter().find_map(rule);
+        let kept = self.take.keep.iter().find_map(Keep::token_rule);
         kept.or_else(|| has_minimum.then_some("min_saved"))
     }
 
@@ -288,13 +313,10 @@ impl Stage {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
-        // The effect of other actions also depends on the texts in the context.
-        let has_fixed_effect =
-            matches!(self.action, Action::Clear(_) | Action::Drop(_) | Action::Summarize(_));
         let does = self.action.expressions();
         let mut all = takes.chain(&self.take.oldest).chain(saves).chain(does);
         let is_immediate = self.guard.cold.is_none() && self.delay.is_none();
-        has_fixed_effect && is_immediate && all.all(is_constant)
+        self.action.has_fixed_effect() && is_immediate && all.all(is_constant)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Replaces messages by a summary. A request asks for the text; this module defines its settings.
 
 use crate::engine::expr::Expr;
-use serde::Deserialize;
+use crate::engine::vocabulary::SummaryPosition;
 use std::collections::BTreeMap;
 
 /// Settings of the action `summarize`.
@@ -35,15 +35,4 @@ impl Summarize {
             ..self.clone()
         }
     }
-}
-
-/// The position of a written message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SummaryPosition {
-    /// The position of the first message that it covers.
-    #[default]
-    First,
-    /// The position of the last message that it covers: after the messages that were kept among them.
-    Last,
 }

@@ -1,22 +1,22 @@
 //! Applies the results of named actions, immediately or later: changes the context and records the event.
 
 use super::end_of;
-use super::state::{After, Delayed, PendingAction};
 use crate::chat::{ChatMessage, Messages};
+use crate::engine::agent_messages::stand_in::StandIn;
 use crate::engine::context::taken::widen;
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};
 use crate::engine::conversion::merge::merge;
 use crate::engine::conversion::message_edits::{EditResult, MessageEdits, edits_of};
 use crate::engine::conversion::results_apart::results_apart;
-use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::named::edits::{Edits, MessageEdit};
 use crate::engine::named::{Rewritten, edited};
 use crate::engine::outcome::event::{Effect, Event};
 use crate::engine::outcome::{Halt, Idle};
-use crate::engine::policy::stages::ActionKind;
 use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::run::Run;
+use crate::engine::run::named_state::{After, Delayed, PendingAction};
 use crate::engine::run::view::View;
+use crate::engine::vocabulary::ActionKind;
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
@@ -255,8 +255,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether a stage changes messages that its last event did not, or whether its last edit is not part of this
-    /// context.
+    /// Returns whether a stage changes messages that its last event did not, or whether its last edit is not part of
+    /// this context.
     pub(in crate::engine::run) fn removes_more(
         &self,
         stage: usize,

@@ -1,22 +1,20 @@
 //! Runs named actions: builds their input and issues their requests.
 
 mod apply;
-pub(super) mod state;
-
-use super::{Run, Waiting};
+pub(super) use super::{Run, Waiting};
 use crate::chat::{
     Block, ChatMessage, Checkpoint, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
+use crate::engine::agent_messages::contents::contents;
+use crate::engine::agent_messages::stand_in::StandIn;
 use crate::engine::context::taken::widen;
-use crate::engine::conversion::contents::contents;
-use crate::engine::conversion::stand_in::StandIn;
 use crate::engine::expr::Quantity;
 use crate::engine::named::RewriteInput;
 use crate::engine::outcome::event::RequestSize;
 use crate::engine::policy::stages::Action;
+use crate::engine::run::named_state::PendingAction;
 use crate::engine::summary::request::{Reply, Request};
 use crate::units::Tokens;
-use state::PendingAction;
 use std::sync::Arc;
 
 impl Run<'_> {
@@ -189,10 +187,12 @@ impl Run<'_> {
     }
 }
 
-/// Maximum tokens of an answer if the system sets no limit.
+/// Maximum tokens of an answer if the system sets no limit. Chosen: it only affects the predicted size of the summary,
+/// and with it the contexts after a compaction, until an export asks a model.
 const USUAL_ANSWER: u64 = 1_024;
 
-/// Number of characters at the end of a summary that identify it in another text; the text before them varies.
+/// Number of characters at the end of a summary that identify it in another text; the text before them varies. Chosen:
+/// a line of text. Two summaries of a run do not end with the same line, unless both are fillers.
 const END: usize = 80;
 
 fn end_of(text: &str) -> &str {

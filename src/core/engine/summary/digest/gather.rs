@@ -1,8 +1,9 @@
 //! Collects the lines of each section of the digest, in order of importance.
 
+use crate::engine::case::Case;
+use crate::json::Value;
 use crate::session::{Body, COMMAND_KEYS, Message, PATH_KEYS, Role, Session};
-use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Words that mark standing instructions of the user.
 const STANDING: [&str; 12] = [
@@ -100,7 +101,7 @@ fn tool_plan(arguments: &str) -> Vec<String> {
     if !arguments.contains("\"todos\"") && !arguments.contains("\"plan\"") {
         return Vec::new();
     }
-    let Ok(value) = serde_json::from_str::<Value>(arguments) else {
+    let Ok(value) = crate::json::from_str(arguments) else {
         return Vec::new();
     };
     let Some(items) = ["todos", "plan"].iter().find_map(|key| value.get(key)?.as_array()) else {
@@ -130,23 +131,22 @@ fn checklist(text: &str) -> Vec<String> {
 }
 
 /// Returns commands whose result reports a failure, newest first, with their last error lines.
-pub(super) fn failures(session: &Session, messages: &[usize]) -> Vec<String> {
-    let mut commands: HashMap<&str, String> = HashMap::new();
+pub(super) fn failures(case: &Case, messages: &[usize]) -> Vec<String> {
+    let session = &case.session;
     let mut lines: Vec<String> = Vec::new();
-    for part in said(session, messages).flat_map(|m| session.parts_of(m)) {
-        match &part.body {
-            Body::ToolCall { call, tool, arguments } => {
-                commands.insert(call, command(arguments).unwrap_or_else(|| tool.to_string()));
-            }
-            Body::ToolResult { call, is_error, text, .. } if *is_error || failed(text) => {
-                let command = commands.get(&**call).map_or("a tool", String::as_str);
-                lines.push(format!(
-                    "- {}: {}",
-                    shorten(command, 160),
-                    shorten(&last_error(text), 240)
-                ));
-            }
-            _ => {}
+    for part in said(session, messages).flat_map(|m| m.parts.clone()) {
+        let Body::ToolResult { is_error, text, .. } = &session.parts[part].body else {
+            continue;
+        };
+        if *is_error || failed(text) {
+            let called = case.index.calls.tool_and_arguments(session, part);
+            let command = called
+                .map(|(tool, arguments)| command(arguments).unwrap_or_else(|| tool.to_owned()));
+            lines.push(format!(
+                "- {}: {}",
+                shorten(command.as_deref().unwrap_or("a tool"), 160),
+                shorten(&last_error(text), 240)
+            ));
         }
     }
     lines.reverse();
@@ -215,7 +215,7 @@ fn paths(arguments: &str) -> Vec<String> {
     if !patched.is_empty() {
         return patched;
     }
-    let value = serde_json::from_str::<Value>(arguments).unwrap_or_default();
+    let value = crate::json::from_str(arguments).unwrap_or_default();
     PATH_KEYS
         .iter()
         .find_map(|key| Some(value.get(key)?.as_str()?.to_owned()))
@@ -224,7 +224,7 @@ fn paths(arguments: &str) -> Vec<String> {
 }
 
 fn command(arguments: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(arguments).ok()?;
+    let value: Value = crate::json::from_str(arguments).ok()?;
     let command = COMMAND_KEYS.iter().find_map(|key| value.get(key))?;
     match command {
         Value::String(text) => Some(one_line(text)),

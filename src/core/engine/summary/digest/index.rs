@@ -4,10 +4,11 @@
 use crate::session::{Body, Session, identifiers};
 use std::collections::HashMap;
 
-/// Maximum number of identifiers.
+/// Maximum number of identifiers. They are the last section, so the cap of the digest usually cuts them earlier.
+/// Chosen: beyond this many, identifiers are about equally likely to be needed, and a list of them helps no reader.
 const MAX_IDENTIFIERS: usize = 120;
 
-/// Number of identifiers per line.
+/// Number of identifiers per line. A line that does not fit the cap is cut, so lines are short.
 const PER_LINE: usize = 8;
 
 #[derive(Default)]
@@ -35,7 +36,7 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
             }
         }
     }
-    // An identifier that occurs nearly everywhere is not informative.
+    // An identifier that occurs nearly everywhere is not informative: the limits of names for references at risk.
     let too_common = (messages.len() / 25).max(12);
     let mut ranked: Vec<(f64, &str)> = found
         .iter()
@@ -50,6 +51,9 @@ pub(super) fn lines(session: &Session, messages: &[usize]) -> Vec<String> {
         .collect()
 }
 
+/// Returns how likely later messages need an identifier. Rarity is its information as in search engines (inverse
+/// document frequency); the newest identifiers count five times as much as the oldest, and those that the agent itself
+/// wrote twice as much.
 fn score(found: &Occurrences, n_messages: usize) -> f64 {
     let rarity = (n_messages as f64 / found.messages as f64).ln() + 1.0;
     let recency = 0.25 + found.last as f64 / n_messages as f64;

@@ -19,7 +19,8 @@ struct Section {
     share: f64,
 }
 
-/// Minimum tokens of a section. If less is left, the most important sections take what they need.
+/// Minimum tokens of a section. If less is left, the most important sections take what they need. Chosen: about three
+/// lines, without which a share of a small cap would be a heading with half a sentence.
 const AT_LEAST: f64 = 96.0;
 
 /// Returns a digest of the messages of a request. It fits the request's cap; empty if not even one line fits.
@@ -31,12 +32,13 @@ pub fn digest(case: &Case, request: &Request) -> String {
         lines: lines(session, &messages),
         share,
     };
+    let failures = gather::failures(case, &messages);
     let sections = [
         section("First request", 0.25, gather::first_request),
         section("Earlier summary", 0.3, gather::earlier_summary),
         section("Standing instructions of the user", 0.25, gather::constraints),
         section("Latest plan", 0.25, gather::plan),
-        section("Failed commands", 0.3, gather::failures),
+        Section { heading: "Failed commands", lines: failures, share: 0.3 },
         section("Files touched (last operation)", 0.5, gather::files),
         section("Identifiers", 1.0, index::lines),
     ];
@@ -68,6 +70,7 @@ fn assemble(case: &Case, request: &Request, sections: &[Section]) -> String {
 
 /// Returns the line, shortened if only a part of it fits; none if the part would be too short to be useful.
 fn fit(line: &str, room: &mut f64, weigh: impl Fn(&str) -> f64) -> Option<String> {
+    // About six words.
     const WORTH_READING: f64 = 8.0;
     let weight = weigh(line);
     if weight <= *room {

@@ -1,8 +1,8 @@
 //! Manual changes of single messages, part by part.
 
 use super::Working;
-use crate::engine::context::sums::Weights;
 use crate::engine::context::{Edited, Entry, EntryBody, Left, Marker, PartStatuses};
+use crate::engine::working::sums::Weights;
 use std::sync::Arc;
 
 impl Working<'_> {

@@ -1,12 +1,12 @@
 //! Splits a message of an agent's store into pieces with a known origin and pieces that a policy wrote.
 
 use crate::chat::{Arguments, BlockBody, ChatMessage, Content};
-use serde_json::Value;
+use crate::json::Value;
 use std::sync::Arc;
 
 /// Part indices from here on identify entries that a policy wrote, by id, so that a written message is recognized
 /// wherever an action moves it.
-pub(super) const WRITTEN: u32 = 1 << 31;
+pub(in crate::engine) const WRITTEN: u32 = 1 << 31;
 
 /// The origin of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub(in crate::engine) enum PieceContent<'a> {
 
 impl PieceContent<'_> {
     /// Returns the text that replaces the part's own.
-    pub(super) fn to_text(self) -> Arc<str> {
+    pub(in crate::engine) fn to_text(self) -> Arc<str> {
         match self {
             Self::Text(text) => Arc::clone(text),
             Self::Value(value) => value.to_string().into(),
@@ -58,7 +58,7 @@ pub(in crate::engine) struct Pieces<'a> {
 }
 
 /// Passes the origin of each piece of a message to `give`, in the order of [`pieces`].
-pub(super) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
+pub(in crate::engine) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
     let mut origin = |part: Option<u32>| give(part.map(Origin::of));
     if let Some(part) = message.empty_part() {
         origin(Some(part));
@@ -72,7 +72,7 @@ pub(super) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Ori
     message.calls().iter().for_each(|call| origin(call.part));
 }
 
-/// Returns whether the content is an empty text that was recorded beside calls or reasoning.
+/// Returns whether the content is an empty text that was recorded with calls or reasoning.
 fn is_no_piece(message: &ChatMessage) -> bool {
     message.written.is_none() && message.content.is_empty_text()
 }
@@ -103,7 +103,7 @@ pub(in crate::engine) fn pieces(message: &ChatMessage) -> Pieces<'_> {
 }
 
 /// Passes the pieces of a message to `give`, in order.
-pub(super) fn each_piece<'a>(
+pub(in crate::engine) fn each_piece<'a>(
     message: &'a ChatMessage,
     mut piece: impl FnMut(Option<u32>, PieceContent<'a>),
 ) {

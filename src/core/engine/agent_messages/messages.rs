@@ -32,8 +32,8 @@ impl Spans {
         &self.hidden
     }
 
-    /// Discards the messages that contain an entry or follow it. Returns the number of messages left and the first entry
-    /// that they do not contain.
+    /// Discards the messages that contain an entry or follow it. Returns the number of messages left and the first
+    /// entry that they do not contain.
     fn truncate(&mut self, entry: usize) -> (usize, usize) {
         let n_messages = self.of.partition_point(|(_, last)| (*last as usize) < entry);
         let first = self.of(n_messages).map_or(entry, |(first, _)| first.min(entry));

@@ -1,8 +1,8 @@
 //! The messages of a session in the shapes of agents, untouched.
 
 use crate::chat::{ChatMessage, Replaced, Shape, join_answer, messages_of};
+use crate::json::Value;
 use crate::session::{Body, Message, Role, Session};
-use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -59,7 +59,7 @@ impl Originals {
     pub(in crate::engine) fn tools(&self, session: &Session) -> &[Value] {
         self.tools.get_or_init(|| {
             let json = |body: &Body| match body {
-                Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+                Body::ToolDefinition { json, .. } => crate::json::from_str(json).ok(),
                 _ => None,
             };
             session.parts.iter().filter_map(|p| json(&p.body)).collect()

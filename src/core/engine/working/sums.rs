@@ -1,7 +1,7 @@
 //! Running sums over a context: its weights, and its tool calls and results without each other.
 
-use super::{Entry, EntryBody, Marker, PartStatus};
 use crate::engine::case::Case;
+use crate::engine::context::{Entry, EntryBody, Marker, PartStatus};
 use crate::session::Kind;
 use std::sync::Arc;
 
@@ -35,7 +35,8 @@ struct Pairs {
     n_orphans: usize,
 }
 
-/// Number of pairs in a block.
+/// Number of pairs in a block: 4 KiB. A view copies the sums at every call and changes a few pairs. Smaller blocks make
+/// copies of the list of blocks longer, larger ones copy more for each change.
 const BLOCK: usize = 512;
 
 /// Occurrences of consecutive pairs.
@@ -60,7 +61,10 @@ impl Sums {
     pub(in crate::engine) fn new(case: &Case) -> Self {
         let none: Arc<PairBlock> = Arc::new([Occurrences::default(); BLOCK]);
         Self {
-            pairs: Pairs { blocks: vec![none; case.index.n_pairs.div_ceil(BLOCK)], n_orphans: 0 },
+            pairs: Pairs {
+                blocks: vec![none; case.index.calls.n_calls().div_ceil(BLOCK)],
+                n_orphans: 0,
+            },
             ..Self::default()
         }
     }
@@ -140,13 +144,14 @@ impl Pairs {
     /// Adds or removes a part with `change` if it is a call or a result.
     #[inline]
     fn change(&mut self, case: &Case, part: usize, change: impl Fn(&mut u32)) {
-        let Some(pair) = case.index.pair[part] else {
+        let kind = case.index.kinds[part];
+        let Some(pair) = case.index.calls.number(part).filter(|_| kind != Kind::Media) else {
             return;
         };
         let (block, idx) = (pair as usize / BLOCK, pair as usize % BLOCK);
         let occurrences = &mut Arc::make_mut(&mut self.blocks[block])[idx];
         let was_orphan = occurrences.is_orphan();
-        if case.index.kinds[part] == Kind::ToolResult {
+        if kind == Kind::ToolResult {
             change(&mut occurrences.results);
         } else {
             change(&mut occurrences.calls);

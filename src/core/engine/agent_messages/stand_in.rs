@@ -8,7 +8,8 @@ use crate::engine::named::edits::MessageEdit;
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// Number of leading bytes that identify the text after an action has shortened it.
+/// Number of leading bytes that identify the text after an action has shortened it. The text is one word, repeated: no
+/// recorded text repeats it fifteen times in a row.
 const IDENTIFYING_BYTES: usize = 60;
 
 /// A stand-in for content that is not recorded, as the first message of a conversation.

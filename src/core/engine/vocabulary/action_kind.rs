@@ -12,6 +12,8 @@ pub enum ActionKind {
     Cut,
     /// Moves texts to files.
     Spill,
+    /// Replaces repeated tool results by pointers.
+    Dedupe,
     /// Removes messages.
     Drop,
     /// Replaces messages by a summary.
@@ -33,6 +35,7 @@ impl ActionKind {
             Self::Clear => "clear",
             Self::Cut => "cut",
             Self::Spill => "spill",
+            Self::Dedupe => "dedupe",
             Self::Drop => "drop",
             Self::Summarize => "summarize",
             Self::Inject => "inject",
@@ -49,6 +52,7 @@ impl ActionKind {
             Self::Clear
             | Self::Cut
             | Self::Spill
+            | Self::Dedupe
             | Self::Drop
             | Self::Summarize
             | Self::Log
@@ -59,7 +63,7 @@ impl ActionKind {
     /// Returns whether the action shortens content without removing messages.
     pub fn shortens(self) -> bool {
         match self {
-            Self::Clear | Self::Cut | Self::Spill => true,
+            Self::Clear | Self::Cut | Self::Spill | Self::Dedupe => true,
             Self::Drop
             | Self::Summarize
             | Self::Inject

@@ -1,9 +1,9 @@
 //! Clears or shortens many tool results in place: pairs stay, and only the affected entries are processed.
 
 use super::{Live, LiveResult, Working};
-use crate::engine::context::sums::Weights;
 use crate::engine::context::taken::ranges;
 use crate::engine::context::{Edited, Entry, EntryBody, Left, PartStatus, PartStatuses};
+use crate::engine::working::sums::Weights;
 use crate::session::{Body, Kind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,21 +64,32 @@ impl Working<'_> {
         }
     }
 
-    /// Replaces a live result by a shorter text; the remainder stays live.
-    pub(in crate::engine) fn shorten(&mut self, nth: usize, text: &Arc<str>, event: u32) {
+    /// Replaces a live result by a shorter text, which keeps `left` of its content; the remainder stays live.
+    pub(in crate::engine) fn shorten(
+        &mut self,
+        nth: usize,
+        (text, left): (&Arc<str>, Left),
+        event: u32,
+    ) {
         let result = self.live[nth];
         let Some(idx) = self.find(result.message, 0) else {
             return;
         };
         let before = self.part_metered(idx, result.part);
-        self.mark(text, Left::Some, event);
-        self.put_marker(idx, &[result], Left::Some);
+        self.mark(text, left, event);
+        self.put_marker(idx, &[result], left);
         let after = self.part_metered(idx, result.part);
         self.live.reweigh(nth, result.metered - before + after);
     }
 
     /// Returns the current text of a live result; none if it is not the result of a call.
     pub(in crate::engine) fn live_text(&self, nth: usize) -> Option<&str> {
+        self.live_content(nth).map(|(text, _)| text)
+    }
+
+    /// Returns the current text of a live result, and what it keeps of the recorded one; none if it is not the result of a
+    /// call.
+    pub(in crate::engine) fn live_content(&self, nth: usize) -> Option<(&str, Left)> {
         let result = self.live[nth];
         let Body::ToolResult { text, .. } = &self.case.session.parts[result.part as usize].body
         else {
@@ -86,14 +97,15 @@ impl Working<'_> {
         };
         let entry = &self.context.entries[self.find(result.message, 0)?];
         let EntryBody::Edited(edited) = &entry.body else {
-            return Some(text);
+            return Some((text, Left::All));
         };
         let start = self.case.index.parts(result.message as usize).start;
         match edited.parts.as_slice().get(result.part as usize - start) {
             Some(PartStatus::Cleared { marker }) => {
-                Some(&self.context.markers[*marker as usize].text)
+                let marker = &self.context.markers[*marker as usize];
+                Some((&marker.text, marker.left))
             }
-            _ => Some(text),
+            _ => Some((text, Left::All)),
         }
     }
 
@@ -110,6 +122,7 @@ impl Working<'_> {
 
     /// Returns the entry of a message. Searches near `from` first, since results cleared together are usually adjacent.
     fn find(&self, message: u32, from: usize) -> Option<usize> {
+        // The next result follows after a call or two. Farther ones are found by binary search.
         const NEAR: usize = 8;
         let entries = &self.context.entries;
         // The id of a session entry is its message's index.

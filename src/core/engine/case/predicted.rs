@@ -9,12 +9,14 @@ use std::sync::Arc;
 
 const WORD: &str = " the";
 
-/// Returns whether a text is a stand-in for a summary. It has the size of a summary but not the form that a system asks for.
+/// Returns whether a text is a stand-in for a summary. It has the size of a summary but not the form that a system asks
+/// for.
 pub fn is_stand_in(text: &str) -> bool {
     !text.is_empty() && text.replace(WORD, "").is_empty()
 }
 
-/// Number of words in the text used to measure the weight of one.
+/// Number of words in the text used to measure the weight of one. The difference between one and two such texts
+/// excludes what a counter adds to every text, and with 256 words its rounding is less than half a percent of a word.
 const PROBE: usize = 256;
 
 /// A stand-in for a summary. Cached, because long texts are slow to build and every compaction requests the same one.

@@ -1,8 +1,8 @@
 //! State of named actions during a run.
 
 use crate::chat::{ChatMessage, Checkpoint, Messages, SummaryReply};
-use crate::engine::conversion::messages::Spans;
-use crate::engine::conversion::stand_in::StandIn;
+use crate::engine::agent_messages::messages::Spans;
+use crate::engine::agent_messages::stand_in::StandIn;
 use crate::engine::named::Rewritten;
 use crate::engine::named::edits::MessageEdit;
 use crate::engine::named::memory::Memory;

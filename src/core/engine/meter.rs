@@ -4,11 +4,11 @@
 //! message). The difference is the gap between the believed and the actual context.
 
 use crate::chat::{ChatMessage, join_answer};
+use crate::engine::agent_messages::{messages, stand_in};
 use crate::engine::case::Case;
 use crate::engine::case::meter_column::MeterColumn;
+use crate::engine::case::originals::split_answers;
 use crate::engine::context::{Entry, EntryBody, Marker};
-use crate::engine::conversion::originals::split_answers;
-use crate::engine::conversion::{messages, stand_in};
 use crate::engine::named::NamedMeter;
 use crate::session::{Body, Kind, Part};
 use crate::tokens::Counter;

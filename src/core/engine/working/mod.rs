@@ -3,21 +3,23 @@
 mod amend;
 mod clear;
 mod live;
+pub(super) mod prefix;
 mod replace;
+pub(super) mod sums;
 
 pub(in crate::engine) use clear::Which;
 pub(in crate::engine) use live::{Live, LiveResult};
 
-use super::sums::{Sums, Weights, each_part};
-use super::{Context, Dropped, Entry, EntryBody, Marker, Written};
 use crate::chat::{Messages, Shape};
+use crate::engine::agent_messages::messages::{Shown, Spans};
 use crate::engine::case::Case;
 use crate::engine::case::meter_column::MeterColumn;
-use crate::engine::conversion::messages::{Shown, Spans};
-use crate::engine::policy::meter::Meter;
+use crate::engine::context::{Context, Dropped, Entry, EntryBody, Marker, Written};
+use crate::engine::meter::Meter;
 use crate::session::{Kind, WrittenKind};
 use crate::units::Tokens;
 use std::sync::Arc;
+use sums::{Sums, Weights, each_part};
 
 /// A context with its sums.
 #[derive(Clone, Debug)]
@@ -228,13 +230,13 @@ impl<'a> Working<'a> {
     }
 
     /// Computes the weight of an entry.
-    fn weigh(&self, entry: &mut Entry) {
+    pub(in crate::engine) fn weigh(&self, entry: &mut Entry) {
         let markers = &self.context.markers;
         weigh(self.case, &self.meter, &self.column, markers, entry);
     }
 
     /// Rebuilds the list of tool results that are not cleared.
-    fn list_live(&mut self) {
+    pub(in crate::engine) fn list_live(&mut self) {
         let mut live = Live::default();
         for entry in &self.context.entries {
             self.live_in(entry, &mut live);
