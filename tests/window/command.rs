@@ -2,12 +2,14 @@
 
 #![cfg(unix)]
 
+use crate::program::PROGRAM;
+use crate::repository::repository;
 use crate::screen::{
     MANY_RESULTS, Window, copied, open, options, runs, sample, set_slider, with_lanes,
 };
 use egui::Vec2;
 use plimsoll::app::Options;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::process::Command;
 
 /// Figures of a lane: policy, peak, compactions, overflows, tokens sent.
@@ -40,8 +42,8 @@ fn printed(command: &str) -> Vec<Figures> {
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("\"$PROGRAM\" {arguments} --json"))
-        .env("PROGRAM", env!("CARGO_BIN_EXE_plimsoll"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("PROGRAM", PROGRAM)
+        .current_dir(repository())
         .output()
         .expect("there is a shell");
     let error = String::from_utf8_lossy(&output.stderr);
@@ -106,12 +108,12 @@ fn the_copied_command_names_the_conversation() {
             .flat_map(|turn| {
                 let text = format!("Question {turn}: {}", "why is the sea salt ".repeat(200));
                 [
-                    serde_json::json!({"role": "user", "content": text}),
-                    serde_json::json!({"role": "assistant", "content": format!("Answer {turn}.")}),
+                    plimsoll::json::json!({"role": "user", "content": text}),
+                    plimsoll::json::json!({"role": "assistant", "content": format!("Answer {turn}.")}),
                 ]
             })
             .collect();
-        serde_json::json!({ "messages": messages }).to_string()
+        plimsoll::json::json!({ "messages": messages }).to_string()
     };
     std::fs::write(&path, format!("{}\n{}\n", line(4), line(30))).expect("it can be written");
     let mut figures = Vec::new();

@@ -1,5 +1,6 @@
 //! Two sessions side by side: curves, the tab Compare, swap, and the workspace.
 
+use crate::program::PROGRAM;
 use crate::screen::{
     COMPACTED, Window, click, copied, drop_file, open, press, runs, sample, says, sized,
     started_with, texts,
@@ -7,7 +8,9 @@ use crate::screen::{
 use egui::accesskit::Role;
 use egui::{Color32, Key, Modifiers, Shape, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::{Options, theme, wording};
+use plimsoll::app::Options;
+use plimsoll::app::state::wording;
+use plimsoll::app::ui::theme;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,8 +48,8 @@ impl Place {
     }
 
     /// Returns the JSON output of `plimsoll compare`.
-    fn command_line(&self) -> serde_json::Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+    fn command_line(&self) -> plimsoll::json::Value {
+        let output = Command::new(PROGRAM)
             .args(["compare", A, B, "--json", "--no-state"])
             .current_dir(self.0.path())
             .output()
@@ -71,8 +74,8 @@ fn compared_curve(window: &Window) -> Vec<egui::Pos2> {
 }
 
 /// Groups a number as the window does.
-fn grouped(value: &serde_json::Value) -> String {
-    plimsoll::app::wording::grouped(value.as_u64().expect("a number"))
+fn grouped(value: &plimsoll::json::Value) -> String {
+    plimsoll::app::state::wording::grouped(value.as_u64().expect("a number"))
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn messages_of_one_session_are_listed_and_shown() {
     let found = place.command_line();
     let n = |list: &str| found["messages"][list].as_array().expect("a list").len();
     for (list, name) in [("only_in_a", "only in A"), ("only_in_b", "only in B")] {
-        let text = format!("{} {name}", plimsoll::app::wording::grouped(n(list) as u64));
+        let text = format!("{} {name}", plimsoll::app::state::wording::grouped(n(list) as u64));
         assert!(says(&window, &text) || says(&window, &format!("List: {name}")), "{text}");
     }
     click(&mut window, "List: only in B");
@@ -200,7 +203,8 @@ fn tools_and_facts_have_pages() {
     assert!(says(&window, tool), "{tool}");
     click(&mut window, "Compare: facts");
     let n = |list: &str| found["facts"][list].as_array().expect("a list").len() as u64;
-    let [a, b] = ["only_in_a", "only_in_b"].map(|list| plimsoll::app::wording::grouped(n(list)));
+    let [a, b] =
+        ["only_in_a", "only_in_b"].map(|list| plimsoll::app::state::wording::grouped(n(list)));
     assert!(says(&window, &format!("{a} only in A, {b} only in B")));
 }
 
@@ -214,7 +218,7 @@ fn swapping_opens_the_second_session_with_its_own_lanes() {
     let after = calls(&window);
     assert_ne!(before, after);
     assert!(!compared_curve(&window).is_empty());
-    let figure = plimsoll::app::wording::grouped(before as u64);
+    let figure = plimsoll::app::state::wording::grouped(before as u64);
     assert!(says(&window, &figure));
     click(&mut window, "Swap A and B");
     assert_eq!(calls(&window), before);

@@ -3,11 +3,13 @@
 
 use crate::fixtures::{fixtures, read};
 use crate::hostile_input::{keys, objects, text, values};
+use crate::program::PROGRAM;
 use egui::{Context, RawInput, Rect, Shape, pos2, vec2};
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::{App, Options, theme};
+use plimsoll::app::state::model::background::latest_result::WorkMode;
+use plimsoll::app::ui::theme;
+use plimsoll::app::{App, Options};
+use plimsoll::json::Value;
 use rayon::prelude::*;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -60,7 +62,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn output_of(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+    let output = Command::new(PROGRAM)
         .args(args)
         .current_dir(folder)
         .env("HOME", folder)

@@ -7,8 +7,8 @@ use crate::screen::{
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
-use plimsoll::app::evaluate::state::kind_label;
-use plimsoll::app::wording;
+use plimsoll::app::state::evaluate::state::kind_label;
+use plimsoll::app::state::wording;
 use plimsoll::report::{VALIDITY, survival_share};
 use std::fs;
 use std::path::PathBuf;

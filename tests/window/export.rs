@@ -10,8 +10,8 @@ use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::run_logs;
-use plimsoll::app::run_logs::list::{Deletion, RunLogs, RunLogsCommand};
+use plimsoll::app::state::run_logs::list::{Deletion, RunLogs, RunLogsCommand};
+use plimsoll::app::ui::run_logs;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -458,11 +458,11 @@ fn a_log_is_deleted_only_after_confirmation() {
     let (listed, received) = (Rc::clone(&logs), Rc::clone(&sent));
     let builder = Harness::builder().with_size(Vec2::new(900.0, 600.0));
     let mut window = builder.allow_missing_glyphs().build_ui(move |ui| {
-        plimsoll::app::theme::apply(ui.ctx());
-        let mut commands = plimsoll::app::command::Commands::default();
+        plimsoll::app::ui::theme::apply(ui.ctx());
+        let mut commands = plimsoll::app::state::command::Commands::default();
         run_logs::dialog::show(ui, &listed.borrow(), true, &mut commands);
         received.borrow_mut().extend(commands.into_iter().filter_map(|command| match command {
-            plimsoll::app::command::Command::RunLogs(command) => Some(command),
+            plimsoll::app::state::command::Command::RunLogs(command) => Some(command),
             _ => None,
         }));
     });

@@ -2,6 +2,7 @@
 
 use crate::program::command;
 use crate::real_sessions;
+use crate::repository::repository;
 use crate::screen::{
     COMPACTED, MANY_RESULTS, Window, click, copy_of, large, plimsoll, runs, sample, texts,
     texts_with,
@@ -10,7 +11,7 @@ use egui::Key;
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::engine::Outcome;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::path::Path;
 
 /// Returns the number of texts that contain this one.
@@ -216,7 +217,7 @@ fn same_as_printed(file: &Path) {
 
 #[test]
 fn the_window_shows_the_figures_of_the_command_line() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = repository().join("sample_sessions");
     for file in std::fs::read_dir(folder).expect("the samples are there").flatten() {
         same_as_printed(&file.path());
     }
@@ -247,7 +248,7 @@ fn the_window_shows_the_figures_of_the_command_line_for_real_sessions() {
 
 #[test]
 fn figures_shown_in_several_panels_agree_in_all_samples() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = repository().join("sample_sessions");
     let files = std::fs::read_dir(folder).expect("the samples are there");
     let mut verdicts = String::new();
     for file in files.flatten() {

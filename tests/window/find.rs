@@ -6,7 +6,7 @@ use egui::text::CCursor;
 use egui::{Key, Modifiers, Pos2, Rect, Shape};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::query::{Hit, Query};
-use plimsoll::app::theme;
+use plimsoll::app::ui::theme;
 
 fn window() -> Window {
     large(sample(COMPACTED))

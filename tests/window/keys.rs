@@ -6,7 +6,7 @@ use crate::screen::{
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Shape, Vec2, vec2};
 use egui_kittest::kittest::{AccessKitNode, By, NodeT as _, Queryable as _};
-use plimsoll::app::theme;
+use plimsoll::app::ui::theme;
 
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 

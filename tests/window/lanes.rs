@@ -7,7 +7,7 @@ use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, Pos2, Rect, Vec2, pos2, vec2};
 use egui_kittest::Node;
 use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
-use plimsoll::app::wording;
+use plimsoll::app::state::wording;
 use std::path::PathBuf;
 
 fn window(name: &str) -> Window {

@@ -8,8 +8,9 @@ use egui::epaint::TextShape;
 use egui::{FontFamily, Key, Modifiers, Rect, Shape, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
-use plimsoll::app::theme;
-use plimsoll::app::view::Tab;
+use plimsoll::app::drawer_tabs;
+use plimsoll::app::state::model::tab::Tab;
+use plimsoll::app::ui::theme;
 use plimsoll::report::{VALIDITY, VALIDITY_SHORT};
 
 const SIZES: [[f32; 2]; 4] = [[900.0, 560.0], [1000.0, 650.0], [1440.0, 900.0], [1920.0, 1200.0]];
@@ -19,11 +20,11 @@ fn window(size: [f32; 2]) -> Window {
 }
 
 fn tab(window: &Window, tab: Tab) -> Rect {
-    window.get_by_role_and_label(Role::Tab, tab.label()).rect()
+    window.get_by_role_and_label(Role::Tab, tab.label).rect()
 }
 
 fn tabs(window: &Window) -> Vec<Rect> {
-    Tab::ALL.iter().map(|each| tab(window, *each)).collect()
+    drawer_tabs().map(|each| tab(window, each)).collect()
 }
 
 #[test]
@@ -36,8 +37,8 @@ fn tabs_keep_their_positions() {
         let all = Rect::from_min_size(egui::Pos2::ZERO, Vec2::from(size));
         assert!(before.iter().all(|rect| all.contains_rect(*rect)), "{size:?}");
         window.get_by_label("Sweep");
-        for tab in Tab::ALL {
-            let name = tab.label();
+        for tab in drawer_tabs() {
+            let name = tab.label;
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_ok();
             assert_eq!(tabs(&window), before, "{size:?} {name}");
@@ -54,7 +55,7 @@ fn the_controls_of_a_tab_never_overlap_the_tabs() {
             window.get_by_role_and_label(Role::Tab, name).click();
             window.run_ok();
             let control = window.get_by_label(control).rect();
-            let over = Tab::ALL.iter().find(|each| tab(&window, **each).intersects(control));
+            let over = drawer_tabs().find(|each| tab(&window, *each).intersects(control));
             assert_eq!(over, None, "{size:?} {name}");
         }
     }
@@ -75,7 +76,7 @@ fn alt_and_a_number_open_a_tab() {
 fn the_drawer_regains_its_height_in_a_large_window() {
     let (large, small) = (SIZES[2], SIZES[0]);
     let mut window = window(large);
-    let edge = tab(&window, Tab::Messages).top() - 12.0;
+    let edge = tab(&window, Tab::MESSAGES).top() - 12.0;
     let handle = window
         .query_all_by_label("Resize panel")
         .map(|node| node.rect())
@@ -84,15 +85,15 @@ fn the_drawer_regains_its_height_in_a_large_window() {
     // Higher than a small window allows.
     let from = egui::pos2(300.0, handle.center().y);
     drag(&mut window, from, from - egui::vec2(0.0, 120.0));
-    let chosen = tab(&window, Tab::Messages).top();
+    let chosen = tab(&window, Tab::MESSAGES).top();
     assert!(chosen < edge - 60.0, "{chosen} {edge}");
     window.set_size(Vec2::from(small));
     window.run_ok();
-    let squeezed = small[1] - tab(&window, Tab::Messages).top();
+    let squeezed = small[1] - tab(&window, Tab::MESSAGES).top();
     assert!(squeezed < large[1] - chosen - 40.0, "{squeezed}");
     window.set_size(Vec2::from(large));
     window.run_ok();
-    assert!((tab(&window, Tab::Messages).top() - chosen).abs() < 1.5);
+    assert!((tab(&window, Tab::MESSAGES).top() - chosen).abs() < 1.5);
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn the_tune_plot_uses_most_of_the_drawer_height() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_ok();
     let plot = window.get_by_label("settings that were tried").rect();
-    let drawer = size[1] - tab(&window, Tab::Tune).top();
+    let drawer = size[1] - tab(&window, Tab::TUNE).top();
     assert!(plot.height() > 0.75 * drawer, "{plot:?} of {drawer}");
 }
 
@@ -212,7 +213,7 @@ fn nothing_is_drawn_over_the_splitters_of_a_tab() {
     window.run_ok();
     let prices = window.get_by_label("PRICES").rect();
     let selection = theme::of(true).selection;
-    let in_drawer = |rect: &Rect| rect.top() > tab(&window, Tab::Cost).bottom();
+    let in_drawer = |rect: &Rect| rect.top() > tab(&window, Tab::COST).bottom();
     let shapes = window.output().shapes.iter();
     let rows = shapes.filter_map(|shape| match &shape.shape {
         Shape::Rect(rect) if rect.fill == selection => Some(rect.rect.intersect(shape.clip_rect)),
@@ -289,7 +290,7 @@ fn narrow_lanes_show_the_state_of_three_messages() {
     let window = open(with_lanes(options, &five, &[]));
     let rows = window.query_all_by_role(Role::ListBoxOption);
     let rows: Vec<Rect> = rows.map(|row| row.rect()).collect();
-    let drawer = tab(&window, Tab::Messages).top();
+    let drawer = tab(&window, Tab::MESSAGES).top();
     let in_view = rows.iter().filter(|row| row.bottom() < drawer);
     assert!(in_view.count() >= 3, "{rows:?}");
     let shapes = window.output().shapes.iter();

@@ -1,12 +1,13 @@
 //! A growing file: the window follows it and becomes idle again. The session of a deleted file stays.
 
+use crate::repository::repository;
 use crate::screen::{MAX_WAIT, Window, open, options, sample, wait};
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::Options;
-use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -75,7 +76,7 @@ fn a_growing_file_is_followed_and_the_window_becomes_idle() {
 fn the_shown_conversation_stays_when_its_number_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grows.jsonl");
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude_code");
+    let fixtures = repository().join("tests/fixtures/claude_code");
     fs::copy(fixtures.join("branches.jsonl"), &path).unwrap();
     let mut window = showing(path.clone(), 1);
     wait(&mut window, |window| window.query_by_label("branch, 2 of 2 ⏷").is_some());

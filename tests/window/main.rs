@@ -13,6 +13,8 @@ mod program_window;
 mod reader;
 #[path = "../common/real_sessions.rs"]
 mod real_sessions;
+#[path = "../common/repository.rs"]
+mod repository;
 #[path = "../providers/server.rs"]
 #[expect(dead_code, reason = "faults of servers have tests of their own")]
 mod server;
@@ -48,5 +50,6 @@ mod sessions;
 mod start;
 mod systems;
 mod tabs;
+mod tools;
 mod tracks;
 mod workspace;

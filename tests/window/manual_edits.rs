@@ -9,7 +9,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::Options;
-use plimsoll::app::manual_edits::marks::RequestedMarks;
+use plimsoll::app::state::model::marks::RequestedMarks;
 use plimsoll::engine::{ManualEdits, MessageStatus};
 use plimsoll::session::{Body, Part};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn marks(window: &Window) -> ManualEdits {
 fn statuses(window: &Window, message: usize) -> Vec<MessageStatus> {
     let runs = runs(window);
     let n_messages = runs.case.session.messages.len();
-    let status = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let status = |lane: &Arc<plimsoll::app::state::model::runs::replays::LaneRun>| {
         lane.outcome.context.statuses(n_messages)[message].0
     };
     runs.lanes.iter().map(status).collect()
@@ -44,7 +44,7 @@ fn statuses(window: &Window, message: usize) -> Vec<MessageStatus> {
 /// Returns the number of manual edits in each lane.
 fn edits(window: &Window) -> Vec<usize> {
     let runs = runs(window);
-    let n_manual = |lane: &Arc<plimsoll::app::runs::replays::LaneRun>| {
+    let n_manual = |lane: &Arc<plimsoll::app::state::model::runs::replays::LaneRun>| {
         let events = lane.outcome.events.iter();
         events.filter(|event| event.is_manual()).count()
     };
@@ -190,8 +190,8 @@ fn an_export_lists_and_applies_manual_edits() {
     window.get_by_label("Written to");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
     let manifest = read("many-tool-results-managed-1.manifest.json").expect("it was written");
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("it is JSON");
-    assert_eq!(manifest["manual_edits"]["dropped"], serde_json::json!([message + 1]));
+    let manifest: plimsoll::json::Value = serde_json::from_str(&manifest).expect("it is JSON");
+    assert_eq!(manifest["manual_edits"]["dropped"], plimsoll::json::json!([message + 1]));
     let removed = read("many-tool-results-managed-1.removed.jsonl").expect("it was written");
     assert!(removed.contains("manually"), "the sidecar has what was dropped");
     assert!(text.len() > 3, "the message says something: {text}");

@@ -9,11 +9,11 @@ use crate::server::{Received, Server, answer};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use plimsoll::app::Options;
-use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
 use plimsoll::exec::Model;
 use plimsoll::exec::evaluate::{
-    EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan, RunOptions,
-    Tier, run,
+    EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, EvaluationPlan,
+    RunOptions, Tier, run,
 };
 use plimsoll::exec::model::ModelClient;
 use plimsoll::providers::{Endpoint, api_by_name};
@@ -108,7 +108,7 @@ fn evaluate(window: &Window, log: &mut EvaluationLog, server: Option<&Server>) -
         on_progress: None,
         on_probes: None,
     };
-    run(&job, &Plan::new(&job), log, options).expect("answers")
+    run(&job, &EvaluationPlan::new(&job), log, options).expect("answers")
 }
 
 #[test]

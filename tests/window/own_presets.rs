@@ -6,7 +6,7 @@ use egui::accesskit::Role;
 use egui::{Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::exec::OwnPresets;
 

@@ -2,14 +2,16 @@
 
 use crate::screen::{COMPACTED, large, sample};
 use egui::{Align, CentralPanel, Frame, Layout, Panel, RichText, TextStyle, Theme, Ui, vec2};
-use plimsoll::app::picture::{OffscreenWindow, save_png};
-use plimsoll::app::theme::{self, palette, space};
-use plimsoll::app::timeline::plot::{
-    Axis, CompactionFlag, LaneLine, TimelineInput, TimelineResponse, timeline,
+use plimsoll::app::state::model::tone::Tone;
+use plimsoll::app::state::timeline::state::Axis;
+use plimsoll::app::ui::picture::{OffscreenWindow, save_png};
+use plimsoll::app::ui::theme::{self, palette, space};
+use plimsoll::app::ui::timeline::plot::{
+    CompactionFlag, LaneLine, TimelineInput, TimelineResponse, timeline,
 };
-use plimsoll::app::widgets::{
-    ChipText, KnobSpec, Tone, chip, figure, hairline, knob_slider, primary_button,
-    secondary_button, section, status_bar, swatch, tabs, toggle,
+use plimsoll::app::ui::widgets::{
+    ChipText, KnobSpec, chip, figure, hairline, knob_slider, primary_button, secondary_button,
+    section, status_bar, swatch, tabs, toggle,
 };
 use plimsoll::engine::{MessageStatus, Sample};
 use plimsoll::session::Kind;

@@ -8,9 +8,9 @@ use egui::accesskit::{Role, Toggled};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::{By, NodeT as _, Queryable as _};
 use plimsoll::analysis::{Change, ContextDifference, MessageRef};
-use plimsoll::app::runs::replays::{LaneRun, Runs};
-use plimsoll::app::selection::EventId;
-use plimsoll::app::wording;
+use plimsoll::app::state::model::runs::replays::{LaneRun, Runs};
+use plimsoll::app::state::model::selection::EventId;
+use plimsoll::app::state::wording;
 use plimsoll::engine::{recorded, simulate};
 
 fn window() -> Window {

@@ -1,10 +1,11 @@
 //! Pictures of the README show the window as it is.
 
+use crate::repository::repository;
 use crate::screen::{COMPACTED, options, sample};
 use egui::{Event, Key, Modifiers, Theme};
 use plimsoll::app::App;
-use plimsoll::app::picture::OffscreenWindow;
-use std::path::{Path, PathBuf};
+use plimsoll::app::ui::picture::OffscreenWindow;
+use std::path::PathBuf;
 
 /// Frames until layout, scrolling and animations have settled after an event.
 const FRAMES: usize = 8;
@@ -31,7 +32,7 @@ fn draw(events: Vec<Vec<Event>>) -> image::RgbaImage {
 
 /// Writes the picture with `UPDATE_DOCS=1`, else compares it with the file.
 fn is_current(name: &str, image: &image::RgbaImage) {
-    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures");
+    let pictures = repository().join("assets/pictures");
     let file: PathBuf = pictures.join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         image.save(&file).expect("the picture can be written");

@@ -10,7 +10,7 @@ use plimsoll::analysis::rereads::{
     ExpectedRereads, FileReads, RemovedFile, RereadMeasure, RereadModel, RereadPrices,
     rereads_number, retention_curves,
 };
-use plimsoll::app::wording;
+use plimsoll::app::state::wording;
 use plimsoll::units::{Share, Tokens, Usd};
 use std::fs;
 

@@ -2,12 +2,13 @@
 
 use crate::program::command;
 use crate::program_window;
+use crate::repository::repository;
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::background::latest_result::WorkMode;
-use plimsoll::app::runs::replays::Runs;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
+use plimsoll::app::state::model::runs::replays::Runs;
 use plimsoll::app::{App, LaneOption, Options};
 use plimsoll::cli::{self, Invocation};
 use plimsoll::exec::{IndexFolder, OwnPresets, Workspaces};
@@ -40,7 +41,7 @@ pub(crate) const COMPACTED: &str = "compacted.jsonl";
 
 /// Returns the path of a sample session.
 pub(crate) fn sample(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_sessions");
+    let folder = repository().join("sample_sessions");
     folder.join(name)
 }
 

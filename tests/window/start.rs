@@ -8,7 +8,7 @@ use crate::screen::{
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::config::Config;
+use plimsoll::app::state::model::config::Config;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,8 @@ use crate::screen::{
 use egui::Vec2;
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use plimsoll::app::{Options, events};
+use plimsoll::app::Options;
+use plimsoll::app::state::events;
 use plimsoll::engine::Effect;
 use plimsoll::presets;
 

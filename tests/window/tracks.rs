@@ -1,12 +1,13 @@
 //! Files with several conversations, the tab Import, and conversations from the clipboard.
 
+use crate::repository::repository;
 use crate::screen::{empty, large, paste};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+    repository().join("tests/fixtures").join(name)
 }
 
 const CHAT: &str =

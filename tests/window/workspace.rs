@@ -8,7 +8,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
-use plimsoll::app::background::latest_result::WorkMode;
+use plimsoll::app::state::model::background::latest_result::WorkMode;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;

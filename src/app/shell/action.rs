@@ -1,12 +1,12 @@
 //! The rows of the table of actions.
 
-use super::keys::KeyContext;
-use crate::app::command::Command;
+use crate::app::shell::key_context::KeyContext;
+use crate::app::state::command::Command;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 /// The condition under which a shortcut works. Each variant except [`Self::Elsewhere`] lists all of its conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(crate) enum When {
     /// Always, also while typing.
     Always,
     /// No text field has the focus, and no menu is open.
@@ -24,29 +24,29 @@ pub(super) enum When {
 }
 
 /// A row of the table.
-pub(super) struct Action {
+pub(crate) struct Action {
     /// Keys as shown on the help sheet; empty if the action is not listed there.
-    pub(super) keys: &'static str,
+    pub(crate) keys: &'static str,
     /// Name on the help sheet, and in the command palette if the action has one command. Empty for further keys of the row
     /// above.
-    pub(super) name: &'static str,
-    pub(super) when: When,
+    pub(crate) name: &'static str,
+    pub(crate) when: When,
     /// The command of an action without keys.
-    pub(super) command: Option<MakeCommand>,
-    pub(super) bindings: &'static [Binding],
+    pub(crate) command: Option<MakeCommand>,
+    pub(crate) bindings: &'static [Binding],
     /// The keys 1 to 9 of the action.
-    pub(super) digits: Option<Digits>,
+    pub(crate) digits: Option<Digits>,
 }
 
 /// The keys 1 to 9, each with the command of one item of a list.
-pub(super) struct Digits {
-    pub(super) modifiers: Modifiers,
+pub(crate) struct Digits {
+    pub(crate) modifiers: Modifiers,
     /// Creates the command for the item at an index, if there is one.
-    pub(super) command: fn(&KeyContext<'_>, usize) -> Option<Command>,
+    pub(crate) command: fn(&KeyContext<'_>, usize) -> Option<Command>,
 }
 
 /// The keys 1 to 9.
-pub(in crate::app) const DIGITS: [Key; 9] = [
+pub(crate) const DIGITS: [Key; 9] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,
@@ -59,18 +59,18 @@ pub(in crate::app) const DIGITS: [Key; 9] = [
 ];
 
 /// A key with its command.
-pub(super) struct Binding {
+pub(crate) struct Binding {
     /// Name of the command in the command palette, if the action has several.
-    pub(super) name: &'static str,
-    pub(super) key: KeyboardShortcut,
-    pub(super) command: MakeCommand,
+    pub(crate) name: &'static str,
+    pub(crate) key: KeyboardShortcut,
+    pub(crate) command: MakeCommand,
 }
 
 /// Creates a command, if there is something to do.
-pub(super) type MakeCommand = fn(&KeyContext<'_>) -> Option<Command>;
+pub(crate) type MakeCommand = fn(&KeyContext<'_>) -> Option<Command>;
 
 /// Returns an action with keys.
-pub(super) const fn row(
+pub(crate) const fn row(
     keys: &'static str,
     name: &'static str,
     when: When,
@@ -80,12 +80,12 @@ pub(super) const fn row(
 }
 
 /// Returns further keys of the row above, under another condition.
-pub(super) const fn more_keys(when: When, bindings: &'static [Binding]) -> Action {
+pub(crate) const fn more_keys(when: When, bindings: &'static [Binding]) -> Action {
     row("", "", when, bindings)
 }
 
 /// Returns an action on an item of a list, with the keys 1 to 9. Needs an open session.
-pub(super) const fn digits(
+pub(crate) const fn digits(
     keys: &'static str,
     name: &'static str,
     modifiers: Modifiers,
@@ -95,27 +95,27 @@ pub(super) const fn digits(
 }
 
 /// Returns a row of the help sheet for keys that are handled elsewhere.
-pub(super) const fn elsewhere(keys: &'static str, name: &'static str) -> Action {
+pub(crate) const fn elsewhere(keys: &'static str, name: &'static str) -> Action {
     row(keys, name, When::Elsewhere, &[])
 }
 
 /// Returns an action without keys.
-pub(super) const fn always(name: &'static str, command: MakeCommand) -> Action {
+pub(crate) const fn always(name: &'static str, command: MakeCommand) -> Action {
     Action { command: Some(command), ..row("", name, When::Always, &[]) }
 }
 
 /// Returns an action without keys that needs an open session.
-pub(super) const fn in_session(name: &'static str, command: MakeCommand) -> Action {
+pub(crate) const fn in_session(name: &'static str, command: MakeCommand) -> Action {
     Action { when: When::InDocument, ..always(name, command) }
 }
 
 /// Returns a key of an action with one command.
-pub(super) const fn key(modifiers: Modifiers, key: Key, command: MakeCommand) -> Binding {
+pub(crate) const fn key(modifiers: Modifiers, key: Key, command: MakeCommand) -> Binding {
     named("", modifiers, key, command)
 }
 
 /// Returns a key with a command that the palette offers under its own name.
-pub(super) const fn named(
+pub(crate) const fn named(
     name: &'static str,
     modifiers: Modifiers,
     key: Key,

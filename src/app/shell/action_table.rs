@@ -1,35 +1,36 @@
 //! The table of actions for the command palette, the help sheet and keys.
 
-use super::action::{
+use crate::app::shell::action::{
     Action, When, always, digits, elsewhere, in_session, key, more_keys, named, row,
 };
-use super::command::ShellCommand;
-use crate::app::command::Command;
-use crate::app::command_palette::state::PaletteCommand;
-use crate::app::compare::command::CompareCommand;
-use crate::app::convert::conversion::ConvertCommand;
-use crate::app::export::command::ExportCommand;
-use crate::app::lanes::command::LanesCommand;
-use crate::app::manual_edits::marks::Mark;
-use crate::app::messages::state::MessagesCommand;
-use crate::app::open::command::OpenCommand;
-use crate::app::report_export::job::{ReportCommand, ReportFormat};
-use crate::app::restore::restoring::RestoreCommand;
-use crate::app::run_logs::list::RunLogsCommand;
-use crate::app::selection::{Direction, Landmark, SelectCommand};
-use crate::app::session_tabs::command::TabsCommand;
-use crate::app::sessions::list::SessionsCommand;
-use crate::app::settings_panel::command::SettingsCommand;
-use crate::app::tune::command::TuneCommand;
-use crate::app::view::Tab;
-use egui::{Key, Modifiers, ThemePreference};
+use crate::app::shell::drawer_tabs;
+use crate::app::shell::key_context::KeyContext;
+use crate::app::state::command::Command;
+use crate::app::state::command_palette::state::PaletteCommand;
+use crate::app::state::compare::command::CompareCommand;
+use crate::app::state::convert::conversion::ConvertCommand;
+use crate::app::state::export::command::ExportCommand;
+use crate::app::state::lanes::command::LanesCommand;
+use crate::app::state::messages::state::MessagesCommand;
+use crate::app::state::model::marks::Mark;
+use crate::app::state::model::selection::{Direction, Landmark, SelectCommand};
+use crate::app::state::open::command::OpenCommand;
+use crate::app::state::report_export::{ReportCommand, ReportFormat};
+use crate::app::state::restore::restoring::RestoreCommand;
+use crate::app::state::run_logs::list::RunLogsCommand;
+use crate::app::state::session_tabs::command::TabsCommand;
+use crate::app::state::sessions::list::SessionsCommand;
+use crate::app::state::settings_panel::command::SettingsCommand;
+use crate::app::state::shell_command::{ShellCommand, ThemeChoice};
+use crate::app::state::tune::command::TuneCommand;
+use egui::{Key, Modifiers};
 
 const NONE: Modifiers = Modifiers::NONE;
 const COMMAND: Modifiers = Modifiers::COMMAND;
 const SHIFT: Modifiers = Modifiers::SHIFT;
 
 /// All actions. An earlier row takes a key that several rows match: a key without Shift or Alt also matches with it.
-pub(super) static ACTIONS: &[Action] = &[
+pub(crate) static ACTIONS: &[Action] = &[
     row(
         "Ctrl+O",
         "Open a session",
@@ -128,9 +129,9 @@ pub(super) static ACTIONS: &[Action] = &[
     ),
     elsewhere("↑   ↓   Enter", "In the list of sessions: move the highlight, open the session"),
     digits("Alt+1 … 9", "Open a tab of the drawer", Modifiers::ALT, |_, nth| {
-        send(ShellCommand::ShowTab(*Tab::ALL.get(nth)?))
+        send(ShellCommand::ShowTab(drawer_tabs::tabs().nth(nth)?))
     }),
-    digits("1 … 6", "Focus a lane", NONE, |context, nth| context.focus(nth)),
+    digits("1 … 6", "Focus a lane", NONE, focus_lane),
     row(
         "R",
         "Add or remove a restart mark at this call",
@@ -221,9 +222,9 @@ pub(super) static ACTIONS: &[Action] = &[
     always("Restore a managed conversation", |_| send(RestoreCommand::Start)),
     always("Sessions on this machine", |_| send(SessionsCommand::Show(None))),
     always("Run logs", |_| send(RunLogsCommand::Show)),
-    always("Dark theme", |_| theme(ThemePreference::Dark)),
-    always("Light theme", |_| theme(ThemePreference::Light)),
-    always("System theme", |_| theme(ThemePreference::System)),
+    always("Dark theme", |_| theme(ThemeChoice::Dark)),
+    always("Light theme", |_| theme(ThemeChoice::Light)),
+    always("System theme", |_| theme(ThemeChoice::System)),
 ];
 
 /// Returns a command of any feature.
@@ -232,7 +233,11 @@ fn send(command: impl Into<Command>) -> Option<Command> {
     Some(command.into())
 }
 
-fn theme(theme: ThemePreference) -> Option<Command> {
+fn focus_lane(context: &KeyContext<'_>, nth: usize) -> Option<Command> {
+    context.focus(nth)
+}
+
+fn theme(theme: ThemeChoice) -> Option<Command> {
     send(ShellCommand::SetTheme(theme))
 }
 

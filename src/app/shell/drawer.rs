@@ -1,56 +1,16 @@
 //! The drawer at the bottom of the window: its tabs, their controls and the content of the selected tab.
 
-use super::command::ShellCommand;
-use super::open_session::OpenSession;
-use crate::app::command::Commands;
-use crate::app::theme::palette;
-use crate::app::view::Tab;
-use crate::app::{
-    about, compare, cost, evaluate, events, import, insights, messages, tune, widgets,
-};
+use crate::app::shell::drawer_tabs::{DRAWER_TABS, tab_of, tabs};
+use crate::app::state::command::Commands;
+use crate::app::state::model::tab::Tab;
+use crate::app::state::open_session::OpenSession;
+use crate::app::state::shell_command::ShellCommand;
+use crate::app::ui::theme::palette;
+use crate::app::ui::widgets;
 use egui::{Align, Frame, Id, Layout, Margin, Ui, UiBuilder, vec2};
 
-/// Shows a part of a tab.
-type Show = fn(&mut Ui, &OpenSession<'_>, &mut Commands);
-
-/// The functions that show a tab.
-struct DrawerTab {
-    show: Show,
-    /// Shows the controls at the right end of the tab row, from right to left.
-    controls: Show,
-    /// Returns the remark after the label, if any.
-    remark: fn(&OpenSession<'_>) -> String,
-}
-
-impl DrawerTab {
-    /// Returns a tab without a remark.
-    fn new(show: Show, controls: Show) -> Self {
-        let remark = |_: &OpenSession<'_>| String::new();
-        Self { show, controls, remark }
-    }
-
-    fn with_remark(self, remark: fn(&OpenSession<'_>) -> String) -> Self {
-        Self { remark, ..self }
-    }
-}
-
-fn drawer_tab(tab: Tab) -> DrawerTab {
-    match tab {
-        Tab::Messages => DrawerTab::new(messages::panel::show, messages::panel::controls),
-        Tab::Insights => DrawerTab::new(insights::panel::show, insights::panel::controls)
-            .with_remark(insights::panel::remark),
-        Tab::Events => DrawerTab::new(events::panel::show, events::panel::controls),
-        Tab::Evaluate => DrawerTab::new(evaluate::panel::show, evaluate::panel::controls),
-        Tab::Cost => DrawerTab::new(cost::panel::show, cost::panel::controls),
-        Tab::Tune => DrawerTab::new(tune::panel::show, tune::panel::controls),
-        Tab::Compare => DrawerTab::new(compare::panel::show, compare::panel::controls),
-        Tab::About => DrawerTab::new(about::show, |_, _, _| {}),
-        Tab::Import => DrawerTab::new(import::show, |_, _, _| {}).with_remark(import::remark),
-    }
-}
-
 /// Shows the tabs and the content of the selected tab.
-pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
+pub(crate) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
     // The content is laid out in a child `Ui` so that it cannot change the drawer's height.
     let rect = ui.available_rect_before_wrap();
     ui.advance_cursor_after_rect(rect);
@@ -65,22 +25,21 @@ pub(super) fn show(ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Comman
     let below = ui.available_rect_before_wrap();
     let mut content = ui.new_child(UiBuilder::new().max_rect(below));
     content.set_clip_rect(below.intersect(ui.clip_rect()));
-    (drawer_tab(tab).show)(&mut content, session, commands);
+    tab_of(tab).show(&mut content, session, commands);
 }
 
 /// Shows the tabs and the controls of the selected tab at their right, or in a row of their own if they do not fit.
 fn tab_row(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("controls of tab", tab.key()));
+    let id = Id::unique(("controls of tab", tab.key));
     let needed: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
     let mut is_below = false;
     ui.horizontal(|ui| {
-        let remarks: Vec<String> =
-            Tab::ALL.iter().map(|tab| (drawer_tab(*tab).remark)(session)).collect();
+        let remarks: Vec<String> = DRAWER_TABS.iter().map(|tab| tab.remark(session)).collect();
         let names: Vec<_> =
-            Tab::ALL.iter().zip(&remarks).map(|(t, remark)| (t.label(), remark.as_str())).collect();
-        let chosen = Tab::ALL.iter().position(|t| *t == tab).unwrap_or(0);
+            tabs().zip(&remarks).map(|(tab, remark)| (tab.label, remark.as_str())).collect();
+        let chosen = tabs().position(|it| it == tab).unwrap_or(0);
         if let Some(clicked) = widgets::tabs(ui, &names, chosen) {
-            commands.push(ShellCommand::ShowTab(Tab::ALL[clicked]));
+            commands.push(ShellCommand::ShowTab(DRAWER_TABS[clicked].tab()));
         }
         is_below = needed > ui.available_width();
         if !is_below {
@@ -98,10 +57,10 @@ const CONTROLS_HEIGHT: f32 = 30.0;
 
 /// Shows the controls of a tab from right to left and stores their width.
 fn controls(ui: &mut Ui, session: &OpenSession<'_>, tab: Tab, commands: &mut Commands) {
-    let id = Id::unique(("controls of tab", tab.key()));
+    let id = Id::unique(("controls of tab", tab.key));
     let beside = ui.available_rect_before_wrap();
     let shown = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        (drawer_tab(tab).controls)(ui, session, commands);
+        tab_of(tab).controls(ui, session, commands);
         ui.min_rect().left()
     });
     let (taken, room) = (beside.right() - shown.inner, beside.width());

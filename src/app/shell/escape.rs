@@ -1,19 +1,16 @@
 //! Esc key: cancels a drag, or closes the topmost open item. One item per press.
 
-use crate::app::App;
-use crate::app::command::Command;
-use crate::app::insights::list::InsightFilter;
-use crate::app::messages::order::Filter;
-use crate::app::messages::state::MessagesCommand;
-use crate::app::open::command::OpenCommand;
-use crate::app::selection::SelectCommand;
-use crate::app::sessions::list::SessionsCommand;
-use crate::app::view::{Tab, ViewCommand};
+use crate::app::shell::App;
+use crate::app::shell::drawer_tabs::tab_of;
+use crate::app::state::command::Command;
+use crate::app::state::model::selection::SelectCommand;
+use crate::app::state::open::command::OpenCommand;
+use crate::app::state::sessions::list::SessionsCommand;
 use egui::{Context, Key, Modifiers, Popup};
 
 impl App {
     /// Returns the command of Esc in this frame and consumes the key.
-    pub(in crate::app) fn escape(&self, ctx: &Context, is_drag_cancelled: bool) -> Option<Command> {
+    pub(crate) fn escape(&self, ctx: &Context, is_drag_cancelled: bool) -> Option<Command> {
         if !ctx.input(|i| i.key_pressed(Key::Escape)) {
             return None;
         }
@@ -57,16 +54,6 @@ impl App {
         if selection.calls.is_some() {
             return Some(SelectCommand::Calls(None).into());
         }
-        let has_detail = selection.message.is_some() || selection.written.is_some();
-        match view.tab {
-            Tab::Messages if !view.messages.filter.is_empty() => {
-                Some(MessagesCommand::Filter(Filter::default()).into())
-            }
-            Tab::Messages if has_detail => Some(SelectCommand::NoMessage.into()),
-            Tab::Insights if view.insights.filter != InsightFilter::default() => {
-                Some(ViewCommand::InsightFilter(InsightFilter::default()).into())
-            }
-            _ => None,
-        }
+        tab_of(view.tab).escape(view, selection)
     }
 }

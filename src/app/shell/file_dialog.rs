@@ -1,19 +1,21 @@
 //! The system's file and folder dialogs. Each runs on a thread; the chosen path is passed to the form that asked for it.
 
-use crate::app::App;
-use crate::app::background::task::{self, Background};
-use crate::app::compare::command::CompareCommand;
-use crate::app::export::command::ExportPath;
-use crate::app::export::model_draft::ModelPath;
-use crate::app::measure::draft::MeasurePath;
-use crate::app::open::document::Origin;
-use crate::app::restore::restoring::RestorePath;
+use crate::app::shell::App;
+use crate::app::state::compare::command::CompareCommand;
+use crate::app::state::export::command::ExportPath;
+use crate::app::state::measure::draft::MeasurePath;
+use crate::app::state::model::background::task;
+use crate::app::state::model::background::task::Background;
+use crate::app::state::model::document::Origin;
+use crate::app::state::model_form::draft::ModelPath;
+use crate::app::state::restore::restoring::RestorePath;
+use crate::app::ui::repaint::repaint_of;
 use crate::exec;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// An open system dialog.
-pub(in crate::app) struct FileDialog {
+pub(crate) struct FileDialog {
     purpose: DialogPurpose,
     answer: Background<Option<PathBuf>>,
     since: Instant,
@@ -24,7 +26,7 @@ const NEVER_SHOWN: Duration = Duration::from_millis(400);
 
 /// The purpose of a file or folder dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::app) enum DialogPurpose {
+pub(crate) enum DialogPurpose {
     /// A session to open.
     Session,
     /// A session to compare with the open one.
@@ -52,12 +54,13 @@ impl DialogPurpose {
 
 impl App {
     /// Shows the system's dialog unless one is open.
-    pub(in crate::app) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: DialogPurpose) {
+    pub(crate) fn ask_for_file(&mut self, ctx: &egui::Context, purpose: DialogPurpose) {
         if self.dialog.is_some() {
             return;
         }
         let current = PathBuf::from(self.current_path(purpose).trim());
-        let answer = task::start_awaited("file dialog", ctx, move || ask(purpose, &current));
+        let answer =
+            task::start_awaited("file dialog", &repaint_of(ctx), move || ask(purpose, &current));
         self.dialog = Some(FileDialog { purpose, answer, since: Instant::now() });
     }
 
@@ -90,7 +93,7 @@ impl App {
     }
 
     /// Receives the chosen path, once the dialog is closed.
-    pub(in crate::app) fn receive_dialog(&mut self, ctx: &egui::Context) {
+    pub(crate) fn receive_dialog(&mut self, ctx: &egui::Context) {
         let Some(dialog) = self.dialog.take() else {
             return;
         };

@@ -5,12 +5,12 @@ use egui::{Context, Vec2, vec2};
 /// Minimum size of the panels, in points.
 const MIN_SIZE: Vec2 = vec2(800.0, 560.0);
 /// Minimum and maximum scale.
-pub(super) const MIN_SCALE: f32 = 0.5;
-pub(super) const MAX_SCALE: f32 = 3.0;
+pub(crate) const MIN_SCALE: f32 = 0.5;
+pub(crate) const MAX_SCALE: f32 = 3.0;
 
 /// The scale of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::app) struct Fit {
+pub(crate) struct Fit {
     /// The scale that the user chose.
     chosen: f32,
     /// The scale that the window is drawn at.
@@ -19,18 +19,18 @@ pub(in crate::app) struct Fit {
 
 impl Fit {
     /// Creates the scale of a window without content, which has the scale 1.
-    pub(in crate::app) fn new(chosen: f32) -> Self {
+    pub(crate) fn new(chosen: f32) -> Self {
         Self { chosen, drawn: 1.0 }
     }
 
     /// Returns the scale that the user chose.
-    pub(in crate::app) fn chosen(self) -> f32 {
+    pub(crate) fn chosen(self) -> f32 {
         self.chosen
     }
 
     /// Sets the scale of the next frame: the chosen one, or the largest that fits. Returns the chosen one if it was
     /// changed.
-    pub(in crate::app) fn apply(&mut self, ctx: &Context) -> Option<f32> {
+    pub(crate) fn apply(&mut self, ctx: &Context) -> Option<f32> {
         let now = ctx.zoom_factor();
         let is_changed = now != self.drawn;
         if is_changed {

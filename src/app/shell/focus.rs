@@ -1,12 +1,12 @@
 //! Keyboard focus: draws a ring around the focused control and scrolls to it.
 
-use crate::app::theme;
+use crate::app::ui::theme;
 use egui::accesskit::{Action, ActionRequest, TreeId};
 use egui::{Context, Event, Id, Painter, StrokeKind};
 
 /// The focused control of the last frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::app) struct Focus {
+pub(crate) struct Focus {
     id: Option<Id>,
     /// The keyboard moved the focus here; no ring is shown after a click.
     is_by_keys: bool,
@@ -16,7 +16,7 @@ pub(in crate::app) struct Focus {
 
 impl Focus {
     /// Scrolls to a control that just received keyboard focus. Call this before the control is shown.
-    pub(in crate::app) fn reveal(&mut self, ctx: &Context) {
+    pub(crate) fn reveal(&mut self, ctx: &Context) {
         let id = self.id.filter(|_| self.is_new && self.is_by_keys);
         self.is_new = false;
         let Some(control) = id.and_then(|id| ctx.read_response(id)) else {
@@ -36,7 +36,7 @@ impl Focus {
     }
 
     /// Draws the ring above all other content.
-    pub(in crate::app) fn show(&mut self, ctx: &Context) {
+    pub(crate) fn show(&mut self, ctx: &Context) {
         let id = ctx.memory(egui::Memory::focused);
         if id != self.id {
             *self = Self {

@@ -1,77 +1,19 @@
 //! Handles keyboard shortcuts, and lists them for the help sheet and the command palette.
 
-pub(in crate::app) use super::action::DIGITS;
-use super::action::{Action, Binding, When};
-use super::action_table::ACTIONS;
-use crate::app::App;
-use crate::app::command::Command;
-use crate::app::manual_edits::marks::{Mark, MarkCommand};
-use crate::app::messages::order::selected_messages;
-use crate::app::selection::{SelectCommand, Selection};
+use crate::app::shell::App;
+pub(crate) use crate::app::shell::action::DIGITS;
+use crate::app::shell::action::{Action, Binding, When};
+use crate::app::shell::action_table::ACTIONS;
+use crate::app::shell::key_context::KeyContext;
+use crate::app::state::command::Command;
 use egui::{Context, Event, Key, ModifierNames, Modifiers, Popup};
-use std::collections::BTreeSet;
-
-/// The state that shortcuts read.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::app) struct KeyContext<'a> {
-    /// The selection.
-    pub(in crate::app) selection: &'a Selection,
-    /// Messages that were selected one by one.
-    pub(in crate::app) added: &'a BTreeSet<u32>,
-    /// Messages in the table, in display order.
-    pub(in crate::app) order: &'a [u32],
-    /// Number of lanes.
-    pub(in crate::app) lanes: usize,
-}
-
-impl Default for KeyContext<'_> {
-    /// Returns the state without a session.
-    fn default() -> Self {
-        static SELECTION: Selection = Selection::NONE;
-        static ADDED: BTreeSet<u32> = BTreeSet::new();
-        Self { selection: &SELECTION, added: &ADDED, order: &[], lanes: 0 }
-    }
-}
-
-impl KeyContext<'_> {
-    /// Focuses a lane, if there is one with this index.
-    pub(super) fn focus(&self, lane: usize) -> Option<Command> {
-        (lane < self.lanes).then(|| SelectCommand::Lane(Some(lane)).into())
-    }
-
-    /// Marks the selected messages.
-    pub(super) fn mark(&self, mark: Mark) -> Option<Command> {
-        let messages = selected_messages(self.selection, self.added, self.order);
-        (!messages.is_empty()).then(|| MarkCommand::Toggle(messages, mark).into())
-    }
-
-    /// Selects the message above or below the selected one in the table.
-    pub(super) fn neighbor(&self, by: isize) -> Option<Command> {
-        let message = self.neighboring_message(by)?;
-        Some(SelectCommand::Message(message).into())
-    }
-
-    /// Extends the selection to the message above or below.
-    pub(super) fn extend(&self, by: isize) -> Option<Command> {
-        let message = self.neighboring_message(by)?;
-        Some(SelectCommand::ExtendTo(message).into())
-    }
-
-    fn neighboring_message(&self, by: isize) -> Option<usize> {
-        let selected = self.selection.message;
-        let at = selected.and_then(|m| self.order.iter().position(|o| *o as usize == m));
-        let last = self.order.len().saturating_sub(1);
-        let next = at.map_or(0, |at| at.saturating_add_signed(by).min(last));
-        self.order.get(next).map(|message| *message as usize)
-    }
-}
 
 impl App {
     /// Returns the state that shortcuts read; `None` without a session.
-    pub(in crate::app) fn key_context(&self) -> Option<KeyContext<'_>> {
+    pub(crate) fn key_context(&self) -> Option<KeyContext<'_>> {
         self.session.document.as_ref().map(|_| KeyContext {
             selection: &self.session.selection,
-            added: &self.session.view.messages.added,
+            added: &self.session.view.messages().added,
             order: self.session.derived.order(),
             lanes: self.session.config.lanes.len(),
         })
@@ -79,20 +21,20 @@ impl App {
 }
 
 /// Returns the actions of the help sheet.
-pub(super) fn sheet() -> impl Iterator<Item = &'static Action> {
+pub(crate) fn sheet() -> impl Iterator<Item = &'static Action> {
     ACTIONS.iter().filter(|action| !action.keys.is_empty())
 }
 
 /// An action that the command palette offers.
-pub(in crate::app) struct OfferedAction {
-    pub(in crate::app) name: &'static str,
+pub(crate) struct OfferedAction {
+    pub(crate) name: &'static str,
     /// Its keys; empty if it has none.
-    pub(in crate::app) keys: String,
-    pub(in crate::app) command: Command,
+    pub(crate) keys: String,
+    pub(crate) command: Command,
 }
 
 /// Returns the actions that the command palette offers.
-pub(in crate::app) fn offered_actions(context: Option<&KeyContext<'_>>) -> Vec<OfferedAction> {
+pub(crate) fn offered_actions(context: Option<&KeyContext<'_>>) -> Vec<OfferedAction> {
     let is_possible = |action: &&Action| match action.when {
         When::Always | When::NotTyping | When::NoDialog => true,
         When::InDocument | When::InDocumentOrTyping => context.is_some(),
@@ -204,7 +146,7 @@ fn pressed(event: &Event) -> Option<PressedKey> {
 
 impl App {
     /// Gives keys that were typed ahead to their field. Keys after the first one that opens a field wait for that field.
-    pub(in crate::app) fn hold_typed_ahead(&mut self, ctx: &Context) {
+    pub(crate) fn hold_typed_ahead(&mut self, ctx: &Context) {
         self.typed_ahead.update(ctx, self.dialog.is_some());
         let conditions = KeyConditions::new(ctx);
         if self.is_covered() {
@@ -223,7 +165,7 @@ impl App {
 
     /// Executes the keys of this frame in the order in which they were pressed. Each sees what the ones before it changed.
     /// `was_covered`: a dialog was open when they were pressed.
-    pub(in crate::app) fn execute_keys(&mut self, ctx: &Context, was_covered: bool) {
+    pub(crate) fn execute_keys(&mut self, ctx: &Context, was_covered: bool) {
         let mut conditions = KeyConditions::new(ctx);
         // Enter ends the typing, but the keys before it were typed.
         conditions.is_typing |= self.is_typing;

@@ -1,16 +1,16 @@
 //! The layout of the panels of an open session.
 
-use super::drawer;
-use super::open_session::OpenSession;
-use super::resizable_panel::{Edge, ResizablePanel, Side};
-use crate::app::command::Commands;
-use crate::app::open::opening::Opening;
-use crate::app::theme::palette;
-use crate::app::{lanes, settings_panel, timeline, verdict};
+use crate::app::shell::drawer;
+use crate::app::state::command::Commands;
+use crate::app::state::open::opening::Opening;
+use crate::app::state::open_session::OpenSession;
+use crate::app::ui::theme::palette;
+use crate::app::ui::verdict;
+use crate::app::ui::widgets::resizable_panel::{Edge, ResizablePanel, Side};
 use egui::{CentralPanel, Frame as UiFrame, Margin, Panel, Rangef, Ui};
 
 /// Shows all panels of an open session.
-pub(in crate::app) fn show_all(
+pub(crate) fn show_all(
     ui: &mut Ui,
     session: &OpenSession<'_>,
     opening: &Opening<'_>,
@@ -29,11 +29,11 @@ pub(in crate::app) fn show_all(
     CentralPanel::no_frame()
         .frame(dark.inner_margin(Margin { left: 12, right: 4, top: 6, bottom: 2 }))
         .show(ui, |ui| {
-            timeline::panel::show(ui, session, commands);
+            crate::app::ui::timeline::panel::show(ui, session, commands);
         });
-    lanes::panel::show(&mut lanes, session, commands);
+    crate::app::ui::lanes::panel::show(&mut lanes, session, commands);
     drawer::show(&mut drawer, session, commands);
-    settings_panel::panel::show(&mut settings, session, commands);
+    crate::app::ui::settings_panel::panel::show(&mut settings, session, commands);
     for edge in [lanes_edge, drawer_edge, settings_edge] {
         edge.show(ui);
     }
@@ -49,7 +49,7 @@ const ROOMY: f32 = 224.0;
 /// Window width in points below which the drawer takes the whole width, below the settings.
 const NARROW: f32 = 1100.0;
 /// Id of the settings panel.
-pub(super) const SETTINGS: &str = "settings";
+pub(crate) const SETTINGS: &str = "settings";
 
 /// Places lanes, drawer and settings from the outside inwards. The caller shows them in the order of keyboard focus. By
 /// default lanes and drawer take shares of the height, so a small window keeps the proportions. The timeline always
@@ -67,7 +67,8 @@ fn place_panels(ui: &mut Ui, session: &OpenSession<'_>, height: f32) -> [(Ui, Ed
         frame: plain.inner_margin(Margin::symmetric(16, 12)),
     };
     let room = |ui: &Ui, above: f32, least: f32| (ui.available_height() - above).max(least);
-    let least_lanes = lanes::panel::least_height(ui, session, width - settings.extent(ui));
+    let least_lanes =
+        crate::app::ui::lanes::panel::least_height(ui, session, width - settings.extent(ui));
     // All tabs share one height, so that the tab row does not move under the pointer.
     let drawer = ResizablePanel {
         name: "drawer",

@@ -1,14 +1,15 @@
 //! State saved between runs; none with `--no-state`.
 
-use super::fit::{MAX_SCALE, MIN_SCALE};
-use crate::app::cost::billing::OwnPrice;
-use crate::exec::{self, State};
-use egui::ThemePreference;
+use crate::app::shell::fit::{MAX_SCALE, MIN_SCALE};
+use crate::app::state::model::billing::OwnPrice;
+use crate::app::state::shell_command::ThemeChoice;
+use crate::exec;
+use crate::exec::State;
 use std::path::{Path, PathBuf};
 
 /// The saved state, and the paths given on the command line.
 #[derive(Debug)]
-pub(in crate::app) struct SavedState {
+pub(crate) struct SavedState {
     state: State,
     /// Paths from the command line that are not opened at the start. Listed, but not saved.
     given: Vec<PathBuf>,
@@ -20,7 +21,7 @@ pub(in crate::app) struct SavedState {
 
 impl SavedState {
     /// Reads the state unless `is_off`.
-    pub(in crate::app) fn new(is_off: bool, given: &[PathBuf]) -> Self {
+    pub(crate) fn new(is_off: bool, given: &[PathBuf]) -> Self {
         let state = if is_off { State::default() } else { State::load() };
         let mut saved = Self {
             state,
@@ -36,12 +37,12 @@ impl SavedState {
     }
 
     /// Returns files and folders to open next: those from the command line, then recent ones, newest first.
-    pub(in crate::app) fn recent(&self) -> &[PathBuf] {
+    pub(crate) fn recent(&self) -> &[PathBuf] {
         &self.listed
     }
 
     /// Returns whether the program may save its own files.
-    pub(in crate::app) fn keeps_state(&self) -> bool {
+    pub(crate) fn keeps_state(&self) -> bool {
         !self.is_off
     }
 
@@ -52,45 +53,45 @@ impl SavedState {
     }
 
     /// Returns the last theme.
-    pub(in crate::app) fn theme(&self) -> ThemePreference {
+    pub(crate) fn theme(&self) -> ThemeChoice {
         match self.state.theme.as_str() {
-            "dark" => ThemePreference::Dark,
-            "light" => ThemePreference::Light,
-            _ => ThemePreference::System,
+            "dark" => ThemeChoice::Dark,
+            "light" => ThemeChoice::Light,
+            _ => ThemeChoice::System,
         }
     }
 
     /// Adds a folder or database to the recent list. The path of a folder gets a separator at its end. Returns an error if
     /// the list cannot be saved, as all methods that save.
-    pub(in crate::app) fn add_recent_list(&mut self, path: &Path) -> Option<String> {
+    pub(crate) fn add_recent_list(&mut self, path: &Path) -> Option<String> {
         if exec::is_folder(path) { self.add_recent(&path.join("")) } else { self.add_recent(path) }
     }
 
     /// Adds a file to the recent list.
-    pub(in crate::app) fn add_recent(&mut self, path: &Path) -> Option<String> {
+    pub(crate) fn add_recent(&mut self, path: &Path) -> Option<String> {
         let error = self.update(|state| state.remember(path));
         self.update_listed();
         error
     }
 
     /// Saves the theme.
-    pub(in crate::app) fn set_theme(&mut self, theme: ThemePreference) -> Option<String> {
+    pub(crate) fn set_theme(&mut self, theme: ThemeChoice) -> Option<String> {
         let name = match theme {
-            ThemePreference::Dark => "dark",
-            ThemePreference::Light => "light",
-            ThemePreference::System => "system",
+            ThemeChoice::Dark => "dark",
+            ThemeChoice::Light => "light",
+            ThemeChoice::System => "system",
         };
         self.update(|state| name.clone_into(&mut state.theme))
     }
 
     /// Returns the zoom factor that was chosen last.
-    pub(in crate::app) fn zoom(&self) -> f32 {
+    pub(crate) fn zoom(&self) -> f32 {
         let zoom = self.state.zoom.filter(|zoom| zoom.is_finite());
         zoom.map_or(1.0, |zoom| zoom.clamp(MIN_SCALE, MAX_SCALE))
     }
 
     /// Saves the zoom factor, if it changed.
-    pub(in crate::app) fn set_zoom(&mut self, zoom: f32) -> Option<String> {
+    pub(crate) fn set_zoom(&mut self, zoom: f32) -> Option<String> {
         if zoom == self.zoom() {
             return None;
         }
@@ -99,12 +100,12 @@ impl SavedState {
 
     /// Returns the last typed prices. They are not applied until you select them, since the models of another session
     /// may cost something else.
-    pub(in crate::app) fn price(&self) -> Option<OwnPrice> {
+    pub(crate) fn price(&self) -> Option<OwnPrice> {
         self.state.price.as_ref().and_then(OwnPrice::from_kept)
     }
 
     /// Saves typed prices; `None` keeps the earlier ones.
-    pub(in crate::app) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
+    pub(crate) fn set_price(&mut self, own: Option<&OwnPrice>) -> Option<String> {
         let now = own?.to_kept();
         if self.state.price.as_ref() == Some(&now) {
             return None;

@@ -1,11 +1,11 @@
 //! The dialog with the keyboard shortcuts.
 
-use super::action::Action;
-use super::command::ShellCommand;
-use super::keys::sheet;
-use crate::app::command::Commands;
-use crate::app::widgets::dialog::dialog;
-use crate::app::{theme, widgets};
+use crate::app::shell::action::Action;
+use crate::app::shell::keys::sheet;
+use crate::app::state::command::Commands;
+use crate::app::state::shell_command::ShellCommand;
+use crate::app::ui::widgets::dialog::dialog;
+use crate::app::ui::{theme, widgets};
 use egui::{Grid, Label, RichText, ScrollArea, Ui};
 
 /// Maximum width of the dialog, for two columns of shortcuts, in points.

@@ -1,15 +1,16 @@
 //! Temporary notices at the lower right, over the settings panel and above its buttons. They never cover a chart and let
 //! clicks through, except a notice with a button.
 
-use super::command::ShellCommand;
-use crate::app::command::Command;
-use crate::app::config::Config;
-use crate::app::theme::{palette, space};
-use crate::app::widgets::Tone;
-use crate::app::wording;
+use crate::app::state::command::Command;
+use crate::app::state::model::config::Config;
+use crate::app::state::model::tone::Tone;
+use crate::app::state::shell_command::ShellCommand;
+use crate::app::state::wording;
+use crate::app::ui::theme::{palette, space};
+use crate::app::ui::widgets::below_notices::foot;
 use crate::units::Share;
 use egui::containers::panel::PanelState;
-use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, Rect, RichText, Ui, vec2};
+use egui::{Align2, Area, Button, Frame, Id, Label, Margin, Order, RichText, Ui, vec2};
 use std::time::Duration;
 
 /// Display time of a notice in seconds. Notices with a file path, an instruction or a button use the longer one.
@@ -19,8 +20,6 @@ const LONG: f64 = 12.0;
 const WIDTH: f32 = 276.0;
 /// Space around the notices, in points.
 const MARGIN: f32 = space::S;
-/// Distance from the bottom of the window below which buttons are kept clear, in points.
-const LOW: f32 = 40.0;
 
 /// Width of the button in a notice, in points.
 const BUTTON: f32 = 52.0;
@@ -54,7 +53,7 @@ impl Toasts {
 
     /// Adds a notice about a change with a button that undoes it. It disappears with the next change, so that the button
     /// always undoes the change in its text.
-    pub(in crate::app) fn changed(&mut self, text: String, now: &Config) {
+    pub(crate) fn changed(&mut self, text: String, now: &Config) {
         self.add(text, Tone::Accent, LONG);
         if let Some(toast) = self.all.last_mut() {
             toast.changed = Some(now.clone());
@@ -82,7 +81,7 @@ impl Toasts {
     }
 
     /// Adds a notice of the scale of the window, instead of the one before.
-    pub(in crate::app) fn zoomed(&mut self, scale: f32) {
+    pub(crate) fn zoomed(&mut self, scale: f32) {
         self.all.retain(|toast| !toast.text.starts_with(ZOOM));
         let percent = wording::percent(Share(f64::from(scale)));
         self.info(format!("{ZOOM}{percent}"));
@@ -96,14 +95,15 @@ impl Toasts {
 
     /// Shows the active notices, newest at the bottom. `ui` is the window's, `config` that of the shown session. Returns the
     /// command of a clicked button.
-    pub(in crate::app) fn show(&mut self, ui: &Ui, config: &Config) -> Option<Command> {
+    pub(crate) fn show(&mut self, ui: &Ui, config: &Config) -> Option<Command> {
         let is_current = |toast: &Toast| toast.changed.as_ref().is_none_or(|now| now == config);
         self.all.retain(is_current);
         if self.all.is_empty() {
             return None;
         }
         let has_button = self.all.iter().any(|toast| toast.changed.is_some());
-        let settings = PanelState::load(ui.ctx(), ui.scope_id().with(super::layout::SETTINGS));
+        let settings =
+            PanelState::load(ui.ctx(), ui.scope_id().with(crate::app::shell::layout::SETTINGS));
         let width = settings.map_or(WIDTH, |panel| panel.outer_rect.width() - 2.0 * MARGIN);
         let area = Area::new(Id::unique("toasts"))
             .order(Order::Foreground)
@@ -134,23 +134,6 @@ impl Toasts {
     }
 }
 
-/// Notes the place of the buttons at the lower right of this frame, so that notices do not cover them.
-pub(in crate::app) fn keep_clear(ui: &Ui, buttons: Rect) {
-    ui.data_mut(|data| data.insert_temp(foot_id(), Some(buttons)));
-}
-
-fn foot_id() -> Id {
-    Id::unique("buttons below notices")
-}
-
-/// Returns the height of the buttons at the bottom of the window; 0 without buttons there.
-fn foot(ui: &Ui) -> f32 {
-    let buttons = ui.data_mut(|data| data.remove_temp::<Option<Rect>>(foot_id()));
-    let bottom = ui.ctx().content_rect().bottom();
-    let buttons = buttons.flatten().filter(|buttons| bottom - buttons.bottom() < LOW);
-    buttons.map_or(0.0, |buttons| bottom - buttons.top())
-}
-
 impl Toast {
     /// Shows the notice. Returns whether its button was clicked.
     fn show(&self, ui: &mut Ui) -> bool {
@@ -160,7 +143,7 @@ impl Toast {
             Tone::Bad | Tone::Warn => "⚠",
             _ => "ℹ",
         };
-        let sign = RichText::new(sign).color(self.tone.color(tones));
+        let sign = RichText::new(sign).color(tones.tone(self.tone));
         let frame = Frame::popup(ui.style()).inner_margin(Margin::symmetric(12, 8));
         let shown = frame.show(ui, |ui| {
             ui.set_width(ui.available_width());

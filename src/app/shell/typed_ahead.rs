@@ -9,7 +9,7 @@ const MAX_FRAMES: u8 = 12;
 
 /// The keys that wait for their field.
 #[derive(Debug, Default)]
-pub(in crate::app) struct TypedAhead {
+pub(crate) struct TypedAhead {
     held: Vec<Event>,
     /// Number of frames since the field was opened; `None` if no field is awaited.
     waits: Option<u8>,
@@ -17,7 +17,7 @@ pub(in crate::app) struct TypedAhead {
 
 impl TypedAhead {
     /// Waits for the field that was opened by the event with this index, and takes the later keys of this frame.
-    pub(super) fn await_field(&mut self, ctx: &Context, opener: usize) {
+    pub(crate) fn await_field(&mut self, ctx: &Context, opener: usize) {
         self.waits = Some(0);
         ctx.input_mut(|input| {
             let mut rest = input.events.split_off(opener + 1).into_iter().peekable();
@@ -32,7 +32,7 @@ impl TypedAhead {
     }
 
     /// Waits for the field of a control that was clicked, or chosen with Enter or Space, and takes the later keys of this frame.
-    pub(in crate::app) fn await_chosen_field(&mut self, ctx: &Context) {
+    pub(crate) fn await_chosen_field(&mut self, ctx: &Context) {
         let chooses = |event: &Event| match event {
             Event::PointerButton { .. } => true,
             Event::Key { key, .. } => matches!(key, Key::Enter | Key::Space),
@@ -46,7 +46,7 @@ impl TypedAhead {
 
     /// Gives the keys to the field once it has the focus, and takes the keys of this frame until then. Call this before
     /// anything reads keys. `is_asking`: the field may appear once a dialog of the system is closed.
-    pub(in crate::app) fn update(&mut self, ctx: &Context, is_asking: bool) {
+    pub(crate) fn update(&mut self, ctx: &Context, is_asking: bool) {
         let Some(frames) = self.waits else {
             return;
         };

@@ -1,4 +1,0 @@
-//! Work on threads: tasks that a frame can poll, and latest results by key.
-
-pub mod latest_result;
-pub(super) mod task;

@@ -1,7 +1,0 @@
-//! The tab Events: every event of each lane's policy, with its cause.
-
-mod detail;
-pub(super) mod input;
-pub mod list;
-pub(super) mod panel;
-pub mod text;

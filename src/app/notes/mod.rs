@@ -1,5 +1,0 @@
-//! Notes on messages: written in a dialog, shown with their message and listed in a report.
-
-pub mod dialog;
-mod execute;
-pub mod note;

@@ -1,6 +1,0 @@
-//! Shared parts of the plots, on top of `egui_plot`, and the scatter plot.
-
-pub mod axes;
-pub mod layer;
-mod named_points;
-pub mod scatter;

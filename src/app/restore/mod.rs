@@ -1,5 +1,0 @@
-//! Restoring the source of a managed conversation.
-
-pub mod dialog;
-mod execute;
-pub mod restoring;

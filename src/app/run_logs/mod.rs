@@ -1,5 +1,0 @@
-//! Logs of live runs.
-
-pub mod dialog;
-mod execute;
-pub mod list;

@@ -1,0 +1,29 @@
+//! Insights about the recorded session, and the details on its card.
+
+use crate::analysis::Clause;
+use crate::analysis::insight::{Insight, InsightInput, card_statements, insights};
+use crate::app::state::cost::compute::Costs;
+use crate::app::state::model::runs::replays::Runs;
+
+/// Insights about a recorded session.
+#[derive(Debug)]
+pub struct SessionInsights {
+    /// Worst first.
+    pub insights: Vec<Insight>,
+    /// Statements on the card next to the verdict.
+    pub statements: Vec<Clause>,
+}
+
+impl SessionInsights {
+    /// Analyzes the recorded run and its costs.
+    pub fn new(runs: &Runs, costs: &Costs) -> Self {
+        let input = InsightInput::new(
+            &runs.case,
+            &runs.recorded.outcome,
+            runs.output_reserve,
+            runs.trigger.clone(),
+            costs.audit.as_ref(),
+        );
+        Self { insights: insights(&input), statements: card_statements(&input) }
+    }
+}

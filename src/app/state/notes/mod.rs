@@ -1,0 +1,3 @@
+//! Notes on messages: written in a dialog, shown with their message and listed in a report.
+
+pub mod note;

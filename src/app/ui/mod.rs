@@ -1,0 +1,37 @@
+//! What is drawn. Panels read [`OpenSession`](crate::app::state::open_session::OpenSession) and send
+//! [`Commands`](crate::app::state::command::Commands).
+//!
+//! `theme`, `widgets`, `plots` and `parts` stand below the other folders, which are features. Features do not know each
+//! other: what two of them draw is in `parts`.
+
+pub mod about;
+pub mod bar;
+pub mod compare;
+pub mod convert;
+pub mod cost;
+pub mod drawer_tab;
+pub mod evaluate;
+pub mod events;
+pub mod export;
+pub mod import;
+pub mod insights;
+pub mod lanes;
+pub mod measure;
+pub mod messages;
+pub mod open;
+pub mod parts;
+pub mod picture;
+pub mod plots;
+pub mod repaint;
+pub mod report_export;
+pub mod restore;
+pub mod run_logs;
+pub mod session_tabs;
+pub mod sessions;
+pub mod settings_panel;
+pub mod theme;
+pub mod timeline;
+pub mod tools;
+pub mod tune;
+pub mod verdict;
+pub mod widgets;
