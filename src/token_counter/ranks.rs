@@ -1,13 +1,18 @@
 //! Ranks of a vocabulary's tokens by their bytes. Also merges pieces of a few bytes within a single number, which is
 //! several times as fast as the methods for long pieces.
+//!
+//! Most byte strings that a merge looks up are no tokens. A Bloom filter that fits the CPU cache rejects nine in ten of
+//! them, so that the large hash table is mostly read for tokens.
 
 use std::collections::HashMap;
 use std::hint::black_box;
 
 /// Maximum bytes of pieces and tokens that fit a 128-bit number with their length and rank.
+// 104 bits of bytes, 4 of the length and 20 of the rank. 191,643 of the 199,998 tokens of `o200k_base` are as short.
 pub(super) const MAX_SHORT_BYTES: usize = 13;
 /// Size of the table: a power of two, a third more than the short tokens of the largest vocabulary. Frequent tokens
 /// come first and stay in the CPU cache.
+// Half would not hold the tokens. Double takes 8 MB instead of 4 MB, and shortens the probes that the filter lets pass.
 const TABLE_SIZE: usize = 1 << TABLE_BITS;
 const TABLE_BITS: u32 = 18;
 /// A token's bytes, its length and its rank share a 128-bit number.
@@ -16,8 +21,10 @@ const RANK_AT: u32 = LENGTH_AT + 4;
 /// Mask of bytes and length.
 const KEY_MASK: u128 = (1 << RANK_AT) - 1;
 /// Bits of the filter: few enough for the CPU cache, and enough to reject nine in ten byte strings that are not tokens.
+// 256 KiB. 200,000 tokens mark 9 % of 2^21 bits; half as many bits would let twice as many byte strings pass.
 const FILTER_BITS: usize = 1 << 21;
 /// Number of tokens whose entries of the table are loaded at the same time.
+// Chosen: more than the loads from memory that a core has under way at once, so that a larger batch gains nothing.
 const BATCH: usize = 32;
 /// Rank of a byte string that is not a token.
 pub(super) const NO_RANK: u32 = u32::MAX;
@@ -44,6 +51,7 @@ impl Ranks {
             table: vec![0; TABLE_SIZE],
             long: HashMap::new(),
         };
+        // A table must have free entries, since a search ends at one. No vocabulary has as many tokens.
         let mut tokens = (0..).zip(tokens.take(TABLE_SIZE / 8 * 7));
         let mut batch = Vec::with_capacity(BATCH);
         loop {
@@ -191,6 +199,7 @@ fn place(hash: u64) -> usize {
 /// Returns the hash of a key.
 #[inline]
 fn hash(key: u128) -> u64 {
+    // As in `piece_cache`: 2^64 divided by the golden ratio.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (low, high) = (key as u64, (key >> 64) as u64);
     let hash = (low ^ high.rotate_left(29).wrapping_mul(FACTOR)).wrapping_mul(FACTOR);

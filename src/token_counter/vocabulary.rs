@@ -1,6 +1,5 @@
 //! `OpenAI`'s published vocabularies, from the folder `vocabularies`.
 
-use super::piece_cache;
 use super::ranks::Ranks;
 use std::sync::OnceLock;
 
@@ -67,22 +66,6 @@ impl Vocabulary {
         let name = name.to_ascii_lowercase();
         let row = MODELS.iter().find(|(prefix, _)| name.starts_with(prefix));
         row.map(|(_, vocabulary)| *vocabulary)
-    }
-
-    /// Counts the tokens of a text. Takes nearly linear time. The first call loads the vocabulary, in about
-    /// 20 ms.
-    ///
-    /// The count is exact, except for texts with a piece of more than 16 MiB, such as 20 MB of letters without a space:
-    /// each further 16 MiB of the piece can add one token.
-    ///
-    /// ```
-    /// use token_counter::Vocabulary;
-    ///
-    /// let run = "a".repeat(1_000_000);
-    /// assert_eq!(Vocabulary::O200kBase.count(&run), 125_000);
-    /// ```
-    pub fn count(self, text: &str) -> usize {
-        piece_cache::count(self, text)
     }
 
     /// Iterates over the bytes of the tokens, in the order of their ranks from 0. Special tokens are not included.

@@ -46,7 +46,7 @@ fn blocks(content: Content) -> Vec<Block> {
 mod tests {
     use super::*;
     use crate::chat::{message_from_json, message_to_json};
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn joins_all_content_and_calls_of_an_answer() {

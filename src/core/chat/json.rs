@@ -3,7 +3,7 @@
 use super::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Text,
 };
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Reads a message in the shape of OpenAI or Anthropic. A value other than an object becomes a message without a role.

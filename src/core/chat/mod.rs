@@ -30,8 +30,8 @@ pub use replies::{
 pub use rest::Rest;
 pub use view::{Replaced, Shape, messages_of, push_grouped};
 
+use crate::json::Value;
 use crate::session::{Role, WrittenKind};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
@@ -54,7 +54,7 @@ pub struct Fields {
     pub rest: Rest,
     /// Kind of a message that a policy added.
     pub written: Option<WrittenKind>,
-    /// Index of the part of the session that stands for a content that is missing, `null` or an empty list.
+    /// Index of the part of the session that represents a missing content, `null` or an empty list.
     pub stands_for: Option<u32>,
 }
 
@@ -242,7 +242,7 @@ impl ChatMessage {
         self
     }
 
-    /// Returns the part that stands for the content, while there is none.
+    /// Returns the part that represents the empty content, as long as it is empty.
     pub(crate) fn empty_part(&self) -> Option<u32> {
         self.stands_for.filter(|_| self.content.is_empty())
     }
@@ -318,7 +318,7 @@ impl Call {
     pub fn arguments_as_value(&self) -> Value {
         match self.function.as_ref().map(|f| &f.arguments) {
             Some(Arguments::Text(text)) => {
-                serde_json::from_str(text).unwrap_or_else(|_| Value::from(&**text))
+                crate::json::from_str(text).unwrap_or_else(|_| Value::from(&**text))
             }
             Some(Arguments::Json(value)) => (**value).clone(),
             Some(Arguments::Missing) | None => Value::Null,
@@ -341,7 +341,7 @@ impl Content {
         }
     }
 
-    /// Returns whether it is an empty text without an origin: recorded beside calls or reasoning, unless it is new.
+    /// Returns whether it is an empty text without an origin: recorded with calls or reasoning, unless it is new.
     pub fn is_empty_text(&self) -> bool {
         matches!(self, Self::Text(text) if text.part.is_none() && text.text.is_empty())
     }

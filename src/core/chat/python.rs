@@ -1,6 +1,6 @@
 //! JSON and values in Python's notation, because several systems count and truncate that text.
 
-use serde_json::{Number, Value};
+use crate::json::{Number, Value};
 use std::fmt::Write as _;
 
 /// Options of `json.dumps`.

@@ -1,6 +1,6 @@
 //! Further fields of a message or call.
 
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock};
 

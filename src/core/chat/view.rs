@@ -7,8 +7,8 @@ use super::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Function, Image, Rest,
     Text,
 };
+use crate::json::{Value, json};
 use crate::session::{Body, EmptyContent, MediaKind, Message, Part, Role, Session};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Layout of an agent's own messages.
@@ -306,5 +306,5 @@ fn media_body(media: MediaKind, pixels: Option<(u32, u32)>, image: &str) -> Bloc
 
 /// Parses JSON, or returns the text itself as a string.
 fn verbatim(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+    crate::json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

@@ -8,6 +8,8 @@ use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 
 /// Maximum depth in a document at which conversations are searched.
+// Chosen: the readers look at most four levels deep (`PIECES_WITHIN` in `json/parse.rs`). A deeper search costs time
+// only.
 const MAX_DEPTH: usize = 8;
 
 /// Returns a warning if the file holds more records than its reader accounted for. Returns another one if some messages
@@ -101,6 +103,7 @@ fn n_records(
 }
 
 /// Number of leading bytes that decide whether a file is JSON.
+// Chosen: only white space may precede the first bracket.
 const START: usize = 4096;
 
 /// Counts the elements of the lists that contain messages of the conversations, at any depth.

@@ -10,11 +10,11 @@ use super::notes::Notes;
 use super::read_log::ReadLog;
 use super::text_lines::{TextLine, text_lines, without_line_ending};
 use super::transcript::Transcript;
-use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, time};
+use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Role, Session, Span, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "aider",
@@ -37,7 +37,7 @@ fn detect(probe: &Probe) -> Option<String> {
 
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum AiderLineKind {
     Start,
     User,
     Program,
@@ -45,8 +45,8 @@ enum Kind {
 }
 
 /// Consecutive lines of the same kind.
-struct Block {
-    kind: Kind,
+struct AiderBlock {
+    kind: AiderLineKind,
     span: Span,
     text: String,
 }
@@ -56,16 +56,16 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut reader = AiderReader::new(input);
     for block in blocks(&input.bytes.whole(), &mut log.notes) {
         progress.check_cancelled()?;
-        if block.kind == Kind::Answer && block.text.trim().is_empty() {
+        if block.kind == AiderLineKind::Answer && block.text.trim().is_empty() {
             continue;
         }
         let in_context = reader.block(&block, &mut log.notes);
         let label = match block.kind {
-            Kind::Start => "session start",
-            Kind::User if in_context => "user message",
-            Kind::User => "command",
-            Kind::Program => "program",
-            Kind::Answer => "answer",
+            AiderLineKind::Start => "session start",
+            AiderLineKind::User if in_context => "user message",
+            AiderLineKind::User => "command",
+            AiderLineKind::Program => "program",
+            AiderLineKind::Answer => "answer",
         };
         log.report.count_record(label, in_context);
     }
@@ -74,31 +74,31 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 }
 
 /// Splits the file into blocks.
-fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
+fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<AiderBlock> {
     let has_reports = bytes.windows(REPORT.len()).any(|w| w == REPORT.as_bytes());
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<AiderBlock> = Vec::new();
     let (mut is_fenced, mut is_answering) = (false, false);
     for TextLine { text: line, span } in text_lines(bytes, without_line_ending, notes) {
         let kind = kind(&line, is_fenced, is_answering && has_reports);
-        if kind == Kind::Answer && line.trim_start().starts_with("```") {
+        if kind == AiderLineKind::Answer && line.trim_start().starts_with("```") {
             is_fenced = !is_fenced;
         }
-        if kind != Kind::Answer {
+        if kind != AiderLineKind::Answer {
             is_fenced = false;
         }
         is_answering = match kind {
-            Kind::Answer => is_answering || !line.trim().is_empty(),
-            Kind::Program => is_answering && !line.contains("Tokens: "),
-            Kind::Start | Kind::User => false,
+            AiderLineKind::Answer => is_answering || !line.trim().is_empty(),
+            AiderLineKind::Program => is_answering && !line.contains("Tokens: "),
+            AiderLineKind::Start | AiderLineKind::User => false,
         };
         let text = text_of(&line, kind);
-        match blocks.last_mut().filter(|b| b.kind == kind && kind != Kind::Start) {
+        match blocks.last_mut().filter(|b| b.kind == kind && kind != AiderLineKind::Start) {
             Some(block) => {
                 block.text.push('\n');
                 block.text.push_str(text);
                 block.span.end = span.end;
             }
-            None => blocks.push(Block { kind, span, text: text.to_owned() }),
+            None => blocks.push(AiderBlock { kind, span, text: text.to_owned() }),
         }
     }
     blocks
@@ -107,27 +107,27 @@ fn blocks(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
 /// Prefix of the line that reports a call's token counts.
 const REPORT: &str = "> Tokens: ";
 
-fn kind(line: &str, is_fenced: bool, is_answering: bool) -> Kind {
+fn kind(line: &str, is_fenced: bool, is_answering: bool) -> AiderLineKind {
     if line.starts_with(START) {
-        Kind::Start
+        AiderLineKind::Start
     } else if is_fenced {
-        Kind::Answer
+        AiderLineKind::Answer
     } else if line.starts_with("> ") || line == ">" {
-        Kind::Program
+        AiderLineKind::Program
     } else if line.starts_with("#### ") && !is_answering {
-        Kind::User
+        AiderLineKind::User
     } else {
-        Kind::Answer
+        AiderLineKind::Answer
     }
 }
 
 /// Returns a line's text without its marker and surrounding whitespace.
-fn text_of(line: &str, kind: Kind) -> &str {
+fn text_of(line: &str, kind: AiderLineKind) -> &str {
     match kind {
-        Kind::Start => line.strip_prefix(START).unwrap_or(line).trim(),
-        Kind::User => line.strip_prefix("#### ").unwrap_or(line).trim_end(),
-        Kind::Program => line.strip_prefix('>').unwrap_or(line).trim(),
-        Kind::Answer => line,
+        AiderLineKind::Start => line.strip_prefix(START).unwrap_or(line).trim(),
+        AiderLineKind::User => line.strip_prefix("#### ").unwrap_or(line).trim_end(),
+        AiderLineKind::Program => line.strip_prefix('>').unwrap_or(line).trim(),
+        AiderLineKind::Answer => line,
     }
 }
 
@@ -153,23 +153,23 @@ impl<'a> AiderReader<'a> {
     }
 
     /// Reads a block and returns whether it is sent to the model.
-    fn block(&mut self, block: &Block, notes: &mut Notes) -> bool {
+    fn block(&mut self, block: &AiderBlock, notes: &mut Notes) -> bool {
         match block.kind {
-            Kind::Start => {
+            AiderLineKind::Start => {
                 self.close();
-                self.time = time::millis(&Value::from(block.text.as_str()));
+                self.time = json::millis(&Value::from(block.text.as_str()));
                 false
             }
-            Kind::User => self.user_message(block),
-            Kind::Program => {
+            AiderLineKind::User => self.user_message(block),
+            AiderLineKind::Program => {
                 self.program(block, notes);
                 false
             }
-            Kind::Answer => self.answer(block),
+            AiderLineKind::Answer => self.answer(block),
         }
     }
 
-    fn user_message(&mut self, block: &Block) -> bool {
+    fn user_message(&mut self, block: &AiderBlock) -> bool {
         let text = block.text.trim();
         let (command, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let sent = match command {
@@ -185,7 +185,7 @@ impl<'a> AiderReader<'a> {
         true
     }
 
-    fn answer(&mut self, block: &Block) -> bool {
+    fn answer(&mut self, block: &AiderBlock) -> bool {
         let parts: Vec<_> = content::text_part(0, block.text.trim()).into_iter().collect();
         if parts.is_empty() || self.transcript.len() == 0 {
             return false;
@@ -197,7 +197,7 @@ impl<'a> AiderReader<'a> {
     }
 
     /// Reads program output: the model's name and the usage of the last call.
-    fn program(&mut self, block: &Block, notes: &mut Notes) {
+    fn program(&mut self, block: &AiderBlock, notes: &mut Notes) {
         for line in block.text.lines() {
             let model =
                 ["Main model: ", "Model: "].iter().find_map(|start| line.strip_prefix(start));
@@ -214,7 +214,7 @@ impl<'a> AiderReader<'a> {
         }
     }
 
-    fn placed(&self, block: &Block, draft: Draft) -> Draft {
+    fn placed(&self, block: &AiderBlock, draft: Draft) -> Draft {
         Draft { time: self.time, raw: vec![block.span.clone()], ..draft }
     }
 

@@ -4,15 +4,15 @@
 //! `prompt_tokens` includes cached tokens.
 
 use super::content::{part, tool_definitions};
-use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "atif",
@@ -61,7 +61,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
     let mut transcript = Transcript::new(input, FORMAT.name, None);
-    let around = json::members_except(bytes, &whole, &["steps"]);
+    let around = rows::members_except(bytes, &whole, &["steps"]);
     let agent = around.get("agent").unwrap_or(&Value::Null);
     if let Some(model) = json::str_at(agent, &["model_name"]) {
         transcript.builder.usual_model(model);
@@ -70,7 +70,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         log.report.count_record("tools", true);
         transcript.add_message(tools);
     }
-    for row in json::rows_at(bytes, &whole, &["steps"], progress, &mut log.notes)? {
+    for row in rows::rows_at(bytes, &whole, &["steps"], progress, &mut log.notes)? {
         progress.check_cancelled()?;
         let source = Some(source(&row.value)).filter(|source| !source.is_empty());
         let source = source.unwrap_or("other");

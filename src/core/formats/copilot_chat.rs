@@ -8,18 +8,18 @@
 //! - Only newer versions record prompt tokens.
 
 use super::content::part;
-use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
     Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
     jsonl,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "copilot_chat",
@@ -55,9 +55,9 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let requests = if json::member(bytes, &whole, "requests").is_some()
         && json::is_one_value(&bytes[whole.clone()])
     {
-        let around = json::members_except(bytes, &whole, &["requests"]);
+        let around = rows::members_except(bytes, &whole, &["requests"]);
         transcript.title(json::str_at(&around, &["customTitle"]).unwrap_or_default());
-        json::rows_at(bytes, &whole, &["requests"], progress, &mut log.notes)?
+        rows::rows_at(bytes, &whole, &["requests"], progress, &mut log.notes)?
     } else {
         let changes = jsonl::map_records(bytes, progress, 1, &mut log.warnings, |r| r)?;
         let (chat, place) = replayed(changes, &mut log.report, &mut log.notes);
@@ -97,7 +97,7 @@ fn replayed(
                 (Some(place), Some(new)) => *place = new,
                 (Some(place), None) => *place = Value::Null,
                 (None, _) => {
-                    notes.once(record.span.start, "a change to a missing value was left out")
+                    notes.once(record.span.start, "a change to a missing value was left out");
                 }
             },
             Some(2) => {

@@ -4,9 +4,9 @@
 //! that callers can report its line.
 
 use super::json;
+use crate::json::{Number, Value};
 use crate::session::Usage;
 use crate::units::Tokens;
-use serde_json::{Number, Value};
 
 /// Maximum plausible token count of a call or a window: a hundred times the largest windows in use.
 const MAX_TOKENS: Tokens = Tokens(100_000_000);
@@ -26,7 +26,7 @@ pub(super) fn tokens_of(number: &Number) -> Tokens {
 /// Parses a token count, which may be impossible, see [`checked`].
 pub(super) fn tokens_written(number: &str) -> Option<Tokens> {
     let usual = number.parse().map(Tokens).ok();
-    usual.or_else(|| number.parse().as_ref().map(tokens_of).ok())
+    usual.or_else(|| crate::json::from_str(number).ok()?.as_number().map(tokens_of))
 }
 
 /// Returns the context window at `path`, unless it is zero. It may be impossible, see [`checked`].

@@ -2,9 +2,9 @@
 //! its rows to the document that the program itself would export. One reader thus reads both. Opening a database is
 //! outside of this module.
 
-use super::{FORMATS, json, time};
+use super::{FORMATS, json};
+use crate::json::Value;
 use crate::units::Millis;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// A program's database.
@@ -15,12 +15,12 @@ pub struct Database {
     /// Query that lists its sessions.
     pub listing: TableQuery,
     /// Converts the listed rows to sessions.
-    pub entries: fn(&Rows) -> Vec<Entry>,
+    pub entries: fn(&Rows) -> Vec<DatabaseSession>,
     /// Returns the queries for the data of a session.
-    pub queries: fn(&Entry) -> Vec<TableQuery>,
+    pub queries: fn(&DatabaseSession) -> Vec<TableQuery>,
     /// Builds a session's document from the rows of its queries. It contains each row at most once, so that its size
     /// is bounded by theirs, whatever ids a damaged database repeats.
-    pub document: fn(&Entry, &[Rows]) -> Vec<u8>,
+    pub document: fn(&DatabaseSession, &[Rows]) -> Vec<u8>,
 }
 
 /// A query of a table.
@@ -69,7 +69,7 @@ pub struct Rows {
 
 /// A session in a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct DatabaseSession {
     /// Session id.
     pub id: String,
     /// Owner of the session, if the same id may occur twice.
@@ -120,7 +120,7 @@ pub fn supported_databases() -> String {
 
 impl Database {
     /// Returns the sessions of these rows, oldest first, so that their numbers stay when new ones are added.
-    pub fn entries_of(&self, rows: &Rows) -> Vec<Entry> {
+    pub fn entries_of(&self, rows: &Rows) -> Vec<DatabaseSession> {
         let mut entries = (self.entries)(rows);
         entries.sort_by(|a, b| (a.created, &a.owner, &a.id).cmp(&(b.created, &b.owner, &b.id)));
         for entry in &mut entries {
@@ -178,9 +178,9 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns a time, see [`time::millis`].
+    /// Returns a time, see [`json::millis`].
     pub(super) fn time(&self, column: &str) -> Option<Millis> {
-        time::millis(&self.value(column))
+        json::millis(&self.value(column))
     }
 
     fn value(&self, column: &str) -> Value {

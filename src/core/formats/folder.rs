@@ -44,26 +44,26 @@ impl FolderFile {
     pub(super) fn lines(&self) -> Vec<u8> {
         let start = text_start(&self.bytes);
         let lines = self.bytes[start..].split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
-        list(lines.filter(|line| !line.is_empty()).map(|line| {
+        json_list(lines.filter(|line| !line.is_empty()).map(|line| {
             if json::is_one_value(line) {
                 line.to_vec()
             } else {
-                serde_json::Value::from(String::from_utf8_lossy(line)).to_string().into_bytes()
+                crate::json::Value::from(String::from_utf8_lossy(line)).to_string().into_bytes()
             }
         }))
     }
 }
 
 /// Returns a JSON list with one value per line.
-pub(super) fn list(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+pub(super) fn json_list(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let values: Vec<Vec<u8>> = values.collect();
     [b"[\n", &values.join(&b",\n"[..])[..], b"\n]"].concat()
 }
 
 /// Returns a JSON object with one member per line.
-pub(super) fn object<'a>(members: impl Iterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
+pub(super) fn json_object<'a>(members: impl Iterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     let member = |(key, value): (&str, Vec<u8>)| {
-        let key = serde_json::Value::from(key).to_string();
+        let key = crate::json::Value::from(key).to_string();
         [key.as_bytes(), b": ", &value[..]].concat()
     };
     let members: Vec<Vec<u8>> = members.map(member).collect();
@@ -78,7 +78,7 @@ mod tests {
         FolderFile { name: name.to_owned(), bytes: text.as_bytes().to_vec() }
     }
 
-    fn combined(files: &[FolderFile]) -> Option<serde_json::Value> {
+    fn combined(files: &[FolderFile]) -> Option<crate::json::Value> {
         serde_json::from_slice(&combined_document(files)?).ok()
     }
 
@@ -92,7 +92,7 @@ mod tests {
             file("part/msg_1/prt_1.json", r#"{"type":"text","text":"a1"}"#),
             file("session/p/ses_1.json", r#"{"id":"ses_1"}"#),
         ];
-        let expected = serde_json::json!({"info": {"id": "ses_1"}, "messages": [
+        let expected = crate::json::json!({"info": {"id": "ses_1"}, "messages": [
             {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": "a1"}, {"type": "text", "text": "a2"}]},
             {"info": {"id": "msg_2", "role": "assistant"}, "parts": [{"type": "text", "text": "b"}]}]});
         assert_eq!(combined(&files), Some(expected));
@@ -101,13 +101,13 @@ mod tests {
     #[test]
     fn orders_events_by_number_and_keeps_invalid_lines() {
         let files = [file("events/10.json", "{\"id\":10}"), file("events/9.json", "{\"id\":9}")];
-        assert_eq!(combined(&files), Some(serde_json::json!([{"id": 9}, {"id": 10}])));
+        assert_eq!(combined(&files), Some(crate::json::json!([{"id": 9}, {"id": 10}])));
         let files = [
             file("k.meta.json", "{\"key\":\"k\",\"skip\":1}"),
             file("k.jsonl", "{\"role\":\"user\"}\nno json\n"),
         ];
         let expected =
-            serde_json::json!({"key": "k", "skip": 1, "messages": [{"role": "user"}, "no json"]});
+            crate::json::json!({"key": "k", "skip": 1, "messages": [{"role": "user"}, "no json"]});
         assert_eq!(combined(&files), Some(expected));
         assert_eq!(combined(&[file("a.txt", "b")]), None);
         assert_eq!(combined(&[file("12.meta.json", "{}")]), None);

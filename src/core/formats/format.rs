@@ -1,8 +1,8 @@
 //! The properties of a session file format.
 
 use super::{
-    Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, Refused,
-    Resume, SessionIdentity,
+    CannotExport, Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData,
+    Refused, Resume, SessionIdentity,
 };
 use crate::progress::Progress;
 use crate::session::{Managed, ModelVendor, Session, Span};
@@ -59,7 +59,7 @@ pub type Kept = fn(&[u8]) -> Vec<Span>;
 /// Combines the files of a session folder into a document.
 pub(super) type CombineFiles = fn(&[FolderFile]) -> Option<Vec<u8>>;
 
-/// Reads an identity from the beginning of a file. Returns `None` if there is none.
+/// Reads an identity from the beginning of a file, if it has one.
 pub(super) type ReadIdentity = fn(&[u8]) -> Option<SessionIdentity>;
 
 /// Writes a managed conversation as a file.
@@ -89,14 +89,6 @@ pub enum SubAgentFiles {
     ParentFolder,
     /// The folder of the project's sessions, each of which names its parent (`OpenCode`).
     ProjectFolder,
-}
-
-/// Reason why a conversation cannot be written in a format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct CannotExport {
-    /// The reason, a sentence without a final period.
-    pub reason: String,
 }
 
 impl Format {

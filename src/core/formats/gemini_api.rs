@@ -4,8 +4,8 @@ use super::content::{CallMatcher, tool_definitions};
 use super::editing::Editing;
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{Format, Probe, RecordedData, content, editing, json};
+use crate::json::{Map, Value, json};
 use crate::session::{Body, Draft, Role};
-use serde_json::{Map, Value, json};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,

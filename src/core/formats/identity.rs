@@ -59,8 +59,8 @@ impl<'a> SubAgentCalls<'a> {
     pub fn agent(&self, identity: &SessionIdentity) -> (SubAgent, Option<String>) {
         let call = self.calls.get(&*identity.id).cloned();
         let arguments = call.as_ref().and_then(|call| self.arguments.get(&**call));
-        let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
-        let arguments: serde_json::Value = arguments.unwrap_or_default();
+        let arguments = arguments.and_then(|arguments| crate::json::from_str(arguments).ok());
+        let arguments: crate::json::Value = arguments.unwrap_or_default();
         let str_of = |keys: &[&str]| {
             let mut texts = keys.iter().filter_map(|key| json::str_at(&arguments, &[key]));
             texts.find(|texts| !texts.trim().is_empty())
@@ -68,6 +68,6 @@ impl<'a> SubAgentCalls<'a> {
         let kind = str_of(&["subagent_type", "agent_type", "agent_name"]).map(Into::into);
         let agent =
             SubAgent { id: Some(identity.id.clone()), kind: identity.kind.clone().or(kind), call };
-        (agent, str_of(&["description", "message", "prompt"]).and_then(title::of))
+        (agent, str_of(&["description", "message", "prompt"]).and_then(title::first_line))
     }
 }

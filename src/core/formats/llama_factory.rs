@@ -6,8 +6,8 @@ use super::editing::{self, Framing};
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::notes::unknown_role;
 use super::{Format, Probe, RecordedData, content, json};
+use crate::json::{Map, Value, json};
 use crate::session::{Body, Draft, Role};
-use serde_json::{Map, Value, json};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -46,7 +46,7 @@ fn detect(probe: &Probe) -> Option<String> {
 /// Reads `tools`, a string that holds JSON.
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let parsed: Value = match body.get("tools") {
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(Value::String(text)) => crate::json::from_str(text).unwrap_or_default(),
         Some(other) => other.clone(),
         None => Value::Null,
     };

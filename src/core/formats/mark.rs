@@ -4,8 +4,8 @@
 //! and count tokens with the calibration in the mark.
 
 use super::json;
+use crate::json::{Value, json};
 use crate::session::{Calibration, Managed};
-use serde_json::{Value, json};
 
 /// Member of a document that holds the mark.
 pub(super) const MARK: &str = "plimsoll";

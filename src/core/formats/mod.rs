@@ -21,7 +21,7 @@
 //! |---|---|---|
 //! | a list of messages, as a document or one per line | `message_list::Dialect`: functions for one message. It locates the list, reads it, and writes it again | `gemini_api` |
 //! | JSON Lines with records of its own | `jsonl::map_records`, which parses on all cores and reports invalid lines | `pi` |
-//! | one JSON document | `json::rows_at` for the elements of a list, `json::members_except` for the members around it | `atif` |
+//! | one JSON document | `rows::rows_at` for the elements of a list, `rows::members_except` for the members around it | `atif` |
 //! | text | `text_lines` | `aider` |
 //! | the whole context of every call (logs, traces) | `contexts::Contexts`, which finds the new messages of each call; `contexts::Nesting` finds sub-agents | `otel` |
 //! | records that name their parents | `tree::Tree`: the main branch and the others | `qwen_code` |
@@ -41,13 +41,28 @@
 //! [`crate::session::SessionBuilder`] directly, because they join records in their own way: `claude_code` and
 //! `codex_rollout`.
 //!
-//! - **Values**: `serde_json::Value` with the accessors of `json` (`str_at`, `u64_at`, `millis_at`). Token counts are
+//! - **Values**: `crate::json::Value` with the accessors of `json` (`str_at`, `u64_at`, `millis_at`). Token counts are
 //!   read by `counts` (`tokens_at`, `window_at`) and checked by `ReadLog::notes` (`usage`, `tokens`), which reports
-//!   impossible ones. If parsing limits the speed of large JSON Lines, use `jsonl::map_texts` with `json::BorrowedValue`,
+//!   impossible ones. If parsing limits the speed of large JSON Lines, use `jsonl::map_texts` with `crate::json::BorrowedValue`,
 //!   which neither copies nor decodes unused members (`claude_code`).
+//! - **State**: a `Dialect` keeps none between records. Each of its functions receives a single element of the list; only
+//!   the `CallMatcher` of `messages`, which finds the call of a result, remembers the elements before. If the meaning of
+//!   a record depends on earlier ones (a branch, a rewind, a replaced message), write a reader with a `Transcript`.
+//! - **Paths**: `rows::rows_at` follows a path of member names from a value to an array. With an empty path, the value
+//!   itself is the array. It returns no rows and no warning if a member is missing or the value is not an array.
 //! - **Content**: `content::parts` reads the text, thoughts, calls, results and media of all known notations.
 //!   `content::any_message::read` reads a whole message of a known notation, including its role. A reader handles only
 //!   fields that `content` does not know; `content::call` and `content::result` create parts from them.
+//! - **Results**: `content::result` takes the output of a tool as the file has it. From a list of blocks it creates a
+//!   result with the text of all text blocks, joined by line ends, and a part for every other block: media, which name
+//!   the call, or the block as JSON if it is unknown. A text becomes the result's text. An object is read like its
+//!   `content`, `output`, `text` or `error` if it has no other member (or a list in `content`). All other JSON becomes
+//!   the text.
+//! - **Media**: a new notation of images, audio or documents belongs to `content/media.rs`: to `of_provider` if it is the
+//!   API of a provider, else to `of_program`. All readers then know it. Parts keep no bytes: exports and the window find
+//!   them again in the record with the same code (`content::media_bytes`), so the notation belongs there even if a
+//!   reader parses its blocks itself (`claude_code`) and creates the parts with `content::from_base64`, `from_url` or
+//!   `reference`.
 //! - **Spans**: every message keeps the byte range of its record (`Draft::raw`), and every part the index of its
 //!   content block (`content::part`). Untouched records are written back byte for byte, and the window shows them.
 //! - **Warnings**: `read_log::ReadLog` collects them. `warnings` has those of `jsonl` by line, `notes` those of the reader
@@ -93,6 +108,7 @@ mod trae_agent;
 // Shared by the formats.
 mod accounted;
 mod byte_order_mark;
+mod cannot_export;
 mod content;
 mod contexts;
 mod counts;
@@ -106,28 +122,30 @@ mod jsonl;
 mod mark;
 mod message_list;
 mod notes;
+mod openai_roles;
 mod parsed;
 mod probe;
 mod read_log;
 mod record_ids;
 mod recorded_data;
 mod resume;
+mod rows;
 mod text_lines;
-mod time;
 mod title;
 mod transcript;
 mod tree;
 
+pub use cannot_export::CannotExport;
 pub use claude_code::AgentCalls;
 pub use cline::CLINE_HISTORY;
 pub use content::media_bytes;
 pub use database::{
-    Cell, Database, Entry, RowFilter, Rows, Table, TableQuery, database_of, databases,
+    Cell, Database, DatabaseSession, RowFilter, Rows, Table, TableQuery, database_of, databases,
     supported_databases,
 };
 pub use editing::result_without_call;
 pub use folder::{FolderFile, combined_document};
-pub use format::{CannotExport, Format, Kept, ResultPosition, SubAgentFiles};
+pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
@@ -180,7 +198,7 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.name == name)
 }
 
-/// Returns the display name of the format of this name, or `name` if there is none.
+/// Returns the display name of the format of this name, or `name` if it is unknown.
 pub fn label(name: &str) -> &str {
     by_name(name).map_or(name, |format| format.label)
 }

@@ -6,6 +6,7 @@ use crate::units::Tokens;
 use std::collections::HashSet;
 
 /// Maximum number of warnings for one file.
+// Chosen (docs/decisions/0017): nobody reads more, and a damaged file of a gigabyte could have millions.
 const MAX_WARNINGS: usize = 1_000;
 
 /// Returns a warning that `n` more warnings are left out.

@@ -11,10 +11,10 @@ use super::notes::unknown_role;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, Warning, content, counts, json,
 };
+use crate::json::{Value, json};
 use crate::progress::Progress;
 use crate::session::{Body, CallDraft, CutAnswer, Draft, ModelVendor, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::{Value, json};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,

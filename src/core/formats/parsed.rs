@@ -33,6 +33,7 @@ impl Input {
         records: impl Iterator<Item = &'a Span>,
         path: &[&str],
     ) {
+        // Chosen: the programs record it in their first record, or in the first message.
         const FEW: usize = 8;
         let bytes = self.bytes.whole();
         let text = |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());

@@ -5,13 +5,14 @@
 
 use super::editing::{patched, with_member};
 use super::message_list::{self, Dialect, Writes};
+use super::openai_roles::ROLES;
 use super::{
     CannotExport, FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content,
     folder, json, openai_chat,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Call, Draft, Managed, Message, RecordedCompaction, Role, Session};
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -45,7 +46,7 @@ fn detect(probe: &Probe) -> Option<String> {
     // Invalid lines were kept as strings.
     let is_message = |m: &Value| {
         let role = json::str_at(m, &["role"]);
-        m.is_string() || role.is_some_and(|role| openai_chat::ROLES.contains(&role))
+        m.is_string() || role.is_some_and(|role| ROLES.contains(&role))
     };
     let is_match = json::str_at(document, &["key"]).is_some()
         && document.get("summary").is_some_and(|s| s.is_string() || s.is_null())
@@ -63,7 +64,7 @@ fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     let members = json::members(&meta.bytes, &json::document_span(&meta.bytes))?;
     let metadata = members.iter().filter(|(key, _)| key != "messages");
     let metadata = metadata.map(|(key, place)| (key.as_str(), meta.bytes[place.clone()].to_vec()));
-    Some(folder::object(metadata.chain([("messages", messages)])))
+    Some(folder::json_object(metadata.chain([("messages", messages)])))
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {

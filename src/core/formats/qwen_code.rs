@@ -13,10 +13,10 @@ use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::tree::Tree;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::collections::HashSet;
 
 pub(super) const FORMAT: Format = Format {
@@ -51,18 +51,18 @@ fn detect(probe: &Probe) -> Option<String> {
 
 /// A parsed record.
 #[derive(Debug)]
-struct Entry {
+struct QwenEntry {
     span: Span,
     label: String,
     id: Option<Box<str>>,
     parent: Option<Box<str>>,
     is_sidechain: bool,
-    kind: EntryKind,
+    kind: QwenEntryKind,
 }
 
 /// Content of a record.
 #[derive(Clone, Debug)]
-enum EntryKind {
+enum QwenEntryKind {
     Message(Draft),
     Answer(CallDraft, Draft),
     /// The whole new history, with the token counts before and after.
@@ -71,7 +71,7 @@ enum EntryKind {
     Other,
 }
 
-fn read(record: jsonl::Record) -> Entry {
+fn read(record: jsonl::Record) -> QwenEntry {
     let value = &record.value;
     let str_of = |key| json::str_at(value, &[key]);
     let kind = str_of("type").unwrap_or("other");
@@ -79,7 +79,7 @@ fn read(record: jsonl::Record) -> Entry {
         Some(sub) => format!("{kind}/{sub}"),
         None => kind.to_owned(),
     };
-    Entry {
+    QwenEntry {
         label,
         id: str_of("uuid").map(Into::into),
         parent: str_of("parentUuid").map(Into::into),
@@ -89,7 +89,7 @@ fn read(record: jsonl::Record) -> Entry {
     }
 }
 
-fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
+fn entry_kind(kind: &str, value: &Value, span: &Span) -> QwenEntryKind {
     let draft = |draft: Draft| Draft {
         id: json::str_at(value, &["uuid"]).map(Into::into),
         time: json::millis_at(value, &["timestamp"]),
@@ -99,7 +99,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
     let sub = json::str_at(value, &["subtype"]);
     let message = value.get("message").and_then(of_content).map(draft);
     match (kind, sub, message) {
-        ("assistant", _, Some(message)) => EntryKind::Answer(
+        ("assistant", _, Some(message)) => QwenEntryKind::Answer(
             CallDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
@@ -114,7 +114,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
             let history = payload.get("compressedHistory").and_then(Value::as_array);
             let tokens = |key| counts::tokens_at(payload, &["info", key]);
             let drafts = history.into_iter().flatten().filter_map(of_content).map(draft);
-            EntryKind::Compression(
+            QwenEntryKind::Compression(
                 drafts.collect(),
                 tokens("originalTokenCount"),
                 tokens("newTokenCount"),
@@ -122,18 +122,18 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> EntryKind {
         }
         ("system", Some("custom_title"), _) => {
             let title = json::str_at(value, &["systemPayload", "customTitle"]);
-            title.map_or(EntryKind::Other, |title| EntryKind::Title(title.to_owned()))
+            title.map_or(QwenEntryKind::Other, |title| QwenEntryKind::Title(title.to_owned()))
         }
         ("user" | "tool_result", sub, Some(message)) => {
             let is_injected =
                 message.role == Role::User && !matches!(sub, None | Some("mid_turn_user_message"));
-            EntryKind::Message(Draft { is_injected, ..message })
+            QwenEntryKind::Message(Draft { is_injected, ..message })
         }
         // A notification that is sent as a user message.
         ("system", Some("notification" | "cron"), Some(message)) => {
-            EntryKind::Message(Draft { is_injected: true, ..message })
+            QwenEntryKind::Message(Draft { is_injected: true, ..message })
         }
-        _ => EntryKind::Other,
+        _ => QwenEntryKind::Other,
     }
 }
 
@@ -169,7 +169,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let tree = Tree::new(entries.iter().map(|e| (e.id.as_deref(), e.parent.as_deref())));
     tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
     let is_context =
-        |at: usize| !matches!(entries[at].kind, EntryKind::Other | EntryKind::Title(_));
+        |at: usize| !matches!(entries[at].kind, QwenEntryKind::Other | QwenEntryKind::Title(_));
     let leaf = (0..entries.len())
         .rev()
         .find(|at| !entries[*at].is_sidechain)
@@ -209,7 +209,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 
 fn read_path(
     input: &Input,
-    entries: &[Entry],
+    entries: &[QwenEntry],
     path: &[usize],
     number: Option<usize>,
     progress: &Progress,
@@ -222,8 +222,8 @@ fn read_path(
         let entry = &entries[*at];
         let start = entry.span.start;
         match entry.kind.clone() {
-            EntryKind::Message(draft) => context.push(transcript.add_message(draft)),
-            EntryKind::Answer(call, draft) => {
+            QwenEntryKind::Message(draft) => context.push(transcript.add_message(draft)),
+            QwenEntryKind::Answer(call, draft) => {
                 let call = CallDraft {
                     usage: notes.usage(start, call.usage),
                     window: notes.tokens(start, call.window, "the recorded context window"),
@@ -231,15 +231,15 @@ fn read_path(
                 };
                 context.push(transcript.add_answer(call, draft));
             }
-            EntryKind::Compression(drafts, before, after) => {
+            QwenEntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";
                 let (before, after) =
                     (notes.tokens(start, before, what), notes.tokens(start, after, what));
                 context = new_history(&mut transcript, &context, drafts);
                 transcript.builder.compaction("", before, after, context.clone());
             }
-            EntryKind::Title(title) => transcript.title(&title),
-            EntryKind::Other => {}
+            QwenEntryKind::Title(title) => transcript.title(&title),
+            QwenEntryKind::Other => {}
         }
     }
     Ok(transcript.finish())

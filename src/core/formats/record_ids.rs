@@ -1,10 +1,11 @@
 //! Ids of the records of a file, including those of records that are not messages.
 
-use super::json::{self, BorrowedValue};
+use super::json;
 use super::jsonl;
+use crate::json::BorrowedValue;
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{FileBytes, Span};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 

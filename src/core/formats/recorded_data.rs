@@ -3,7 +3,6 @@
 
 use super::{ImportReport, by_name};
 use crate::session::{Body, Conversation, Role, Session, Track};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Data that a session file may record besides messages.
@@ -48,7 +47,8 @@ impl RecordedData {
 }
 
 /// Availability of a kind of data in a session file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Availability {
     /// The file records it.

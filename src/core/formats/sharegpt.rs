@@ -7,8 +7,8 @@ use super::content::{CallMatcher, part, tool_definitions};
 use super::editing::{Editing, PartChange, Patch, at_path, json_string, patched};
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{Format, Probe, RecordedData, content, json};
+use crate::json::{Map, Value, json};
 use crate::session::{Body, Draft, Part, Role};
-use serde_json::{Map, Value, json};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -64,7 +64,7 @@ fn role(from: &str) -> Option<Role> {
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     let parsed: Value = match body.get("tools") {
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(Value::String(text)) => crate::json::from_str(text).unwrap_or_default(),
         Some(other) => other.clone(),
         None => Value::Null,
     };
@@ -95,7 +95,7 @@ fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
 
 /// Returns the calls of a turn. A value that is not JSON becomes a text.
 fn calls_or_text(text: &str, calls: &mut CallMatcher) -> Vec<Part> {
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
+    let Ok(value) = crate::json::from_str(text) else {
         return content::text_part(0, text).into_iter().collect();
     };
     let listed = match &value {
@@ -149,7 +149,7 @@ fn left(part: &Part, change: PartChange<'_>) -> Option<Value> {
         Body::ToolCall { tool, arguments, .. } => {
             let arguments = new.unwrap_or(arguments);
             let arguments =
-                serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments));
+                crate::json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments));
             json!({"name": &**tool, "arguments": arguments})
         }
         body => Value::from(new.unwrap_or(body.text())),

@@ -9,17 +9,17 @@
 
 use super::content::CallMatcher;
 use super::contexts::{Contexts, LoggedCall};
-use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, openai_chat,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Body, CallDraft, Draft, Role, Session, Usage, UsageTotal};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "swe_agent",
@@ -51,8 +51,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
-    let history = json::rows_at(bytes, &whole, &["history"], progress, &mut log.notes)?;
-    let steps = json::rows_at(bytes, &whole, &["trajectory"], progress, &mut log.notes)?;
+    let history = rows::rows_at(bytes, &whole, &["history"], progress, &mut log.notes)?;
+    let steps = rows::rows_at(bytes, &whole, &["trajectory"], progress, &mut log.notes)?;
     for _ in &steps {
         log.report.count_record("trajectory step", false);
     }
@@ -86,7 +86,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     };
     // Of several conversations, the shares are not recorded.
     if let [session] = &mut sessions[..] {
-        let around = json::members_except(bytes, &whole, &["history", "trajectory"]);
+        let around = rows::members_except(bytes, &whole, &["history", "trajectory"]);
         session.totals.extend(total(&around));
     }
     log.finish(input, sessions, "a SWE-agent trajectory without a message")
@@ -118,7 +118,7 @@ struct Query {
 fn query(bytes: &[u8], step: &Row, notes: &mut Notes) -> Result<Query, ParseError> {
     for (key, is_after) in [("query", false), ("messages", true)] {
         // The step's bytes count towards the progress already.
-        let rows = json::rows_at(bytes, &step.span, &[key], &Progress::default(), notes)?;
+        let rows = rows::rows_at(bytes, &step.span, &[key], &Progress::default(), notes)?;
         if !rows.is_empty() {
             return Ok(Query { rows, is_after });
         }

@@ -3,7 +3,7 @@
 
 use super::message_list::{self, Dialect, Shape, Writes};
 use super::{Format, Probe, RecordedData, json, openai_chat};
-use serde_json::Value;
+use crate::json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,

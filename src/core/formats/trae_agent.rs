@@ -4,17 +4,17 @@
 //! the messages of a failed call with the provider's error. Anthropic's usage excludes cached tokens.
 
 use super::content::part;
-use super::json::Row;
 use super::notes::{Notes, unknown_role};
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{
     Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "trae_agent",
@@ -30,6 +30,7 @@ const EXCLUDING: [&str; 3] = ["anthropic", "bedrock", "claude"];
 /// Lists of records in the document.
 const LISTS: [&str; 2] = ["llm_interactions", "agent_steps"];
 /// Maximum length of a quoted error in characters.
+// Chosen: the first sentence of an error. A stack trace may follow.
 const ERROR_CHARS: usize = 200;
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -43,15 +44,15 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
     let mut transcript = Transcript::new(input, FORMAT.name, None);
-    let around = json::members_except(bytes, &whole, &LISTS);
+    let around = rows::members_except(bytes, &whole, &LISTS);
     transcript.title(json::str_at(&around, &["task"]).unwrap_or_default());
     if let Some(model) = json::str_at(&around, &["model"]) {
         transcript.builder.usual_model(model);
     }
     let provider = json::str_at(&around, &["provider"]).unwrap_or_default().to_owned();
-    for call in json::rows_at(bytes, &whole, &["llm_interactions"], progress, &mut log.notes)? {
+    for call in rows::rows_at(bytes, &whole, &["llm_interactions"], progress, &mut log.notes)? {
         progress.check_cancelled()?;
-        for row in json::rows_at(
+        for row in rows::rows_at(
             bytes,
             &call.span,
             &["input_messages"],
@@ -62,7 +63,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }
         answer(&call, &provider, &mut transcript, &mut log.report, &mut log.notes);
     }
-    let steps = json::rows_at(bytes, &whole, &["agent_steps"], progress, &mut log.notes)?;
+    let steps = rows::rows_at(bytes, &whole, &["agent_steps"], progress, &mut log.notes)?;
     for _ in &steps {
         log.report.count_record("agent step", false);
     }
@@ -86,7 +87,7 @@ fn failed_call(
     let (Some(error), false) = (error, is_answered) else {
         return Ok(());
     };
-    for row in json::rows_at(bytes, &step.span, &["llm_messages"], &Progress::default(), notes)? {
+    for row in rows::rows_at(bytes, &step.span, &["llm_messages"], &Progress::default(), notes)? {
         message(&row, transcript, report, notes);
     }
     transcript.builder.call(CallDraft {

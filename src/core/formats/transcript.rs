@@ -27,7 +27,7 @@ impl Transcript {
 
     /// Sets the title unless the text is empty.
     pub(super) fn title(&mut self, text: &str) {
-        if let Some(title) = title::of(text) {
+        if let Some(title) = title::first_line(text) {
             self.builder.title(title);
             self.has_title = true;
         }
@@ -38,7 +38,7 @@ impl Transcript {
         self.calls.join(&mut draft.parts);
         // A command is no useful title.
         if self.first_words.as_ref().is_none_or(|w| w.starts_with('/')) && is_user_message(&draft) {
-            let words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
+            let words = draft.parts.iter().find_map(|p| title::first_line(p.body.text()));
             self.first_words = words.or(self.first_words.take());
         }
         self.builder.message(draft)

@@ -4,10 +4,14 @@ use super::notes::Notes;
 use std::collections::HashMap;
 
 /// Maximum number of branches that become separate conversations.
+// Chosen: branches share their beginning with the main path, and each becomes a whole conversation in memory.
 const MAX_BRANCHES: usize = 50;
 /// Maximum total length of these branches, as a multiple of the number of records.
+// Chosen: a file takes at most nine times the memory of its main conversation.
 const MAX_RECORDS_FACTOR: usize = 8;
 /// Maximum number of records of a branch that are searched for messages.
+// Chosen: a branch begins with a message after a few other records. The limit keeps the time linear for a comb of
+// branches.
 const MAX_SEARCH: usize = 1000;
 
 /// A forest of records, by their indices in the file.

@@ -74,25 +74,25 @@ impl Stop {
 
 /// An incomplete answer.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct AnswerDraft {
     pub(super) text: String,
     pub(super) refusal: String,
     pub(super) stop: Option<Stop>,
-    pub(super) usage: Counts,
+    pub(super) usage: UsageCounts,
     pub(super) model: Option<String>,
     /// The tool calls so far, each with its index in the answer.
     pub(super) calls: Vec<(u64, AnswerCall)>,
     /// The answer has ended.
     pub(super) is_over: bool,
     /// Error reported by the server.
-    pub(super) error: Option<serde_json::Value>,
+    pub(super) error: Option<crate::json::Value>,
     /// Surrogate that the next event completes.
     pub(super) surrogates: Surrogates,
 }
 
 /// Usage as reported so far.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct UsageCounts {
     /// Tokens of the whole prompt, cached or not.
     pub(super) input: Option<u64>,
     pub(super) cache_read: Option<u64>,
@@ -101,7 +101,7 @@ pub(super) struct Counts {
     pub(super) reasoning: Option<u64>,
 }
 
-impl Draft {
+impl AnswerDraft {
     /// Sets the model's name, if it is not set yet.
     pub(super) fn name_model(&mut self, name: Option<&str>) {
         if let (None, Some(name)) = (&self.model, name.filter(|n| !n.is_empty())) {
@@ -136,7 +136,7 @@ impl Draft {
             ["error", "failed", "cancelled", "network_error", "insufficient_system_resource"];
         if FAILED.iter().any(|failed| word.eq_ignore_ascii_case(failed)) {
             let message = format!("the answer ended with the reason “{word}”");
-            self.error = Some(serde_json::Value::String(message));
+            self.error = Some(crate::json::Value::String(message));
         } else if self.stop != Some(Stop::Refused) {
             self.stop = Some(Stop::from_word(word));
         }
@@ -161,7 +161,7 @@ impl Draft {
     }
 }
 
-impl Counts {
+impl UsageCounts {
     fn into_usage(self) -> Option<Usage> {
         Some(Usage {
             input: Tokens(self.input?),

@@ -2,13 +2,15 @@
 //!
 //! Source: <https://docs.anthropic.com/en/api/messages>.
 
-use super::answer::Draft;
+use super::answer::AnswerDraft;
 use super::api::{Api, KeyHeader, LimitField};
-use super::conversation::{Item, Role, RoleMessage, arguments_object, role_messages, text_of};
-use super::json::{list, member, text};
+use super::conversation::{
+    ConversationItem, Role, RoleMessage, arguments_object, role_messages, text_of,
+};
+use super::json::{list_at, member, text_at};
 use super::prompt::Prompt;
 use super::tool::Tool;
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 /// Messages.
 pub(super) const API: Api = Api {
@@ -69,7 +71,7 @@ fn tools_called(messages: &[RoleMessage]) -> Option<Vec<Tool<'_>>> {
     let mut names: Vec<&str> = Vec::new();
     for item in messages.iter().flat_map(|message| &message.items) {
         match item {
-            Item::Call { tool, .. } if !names.contains(&&**tool) => names.push(tool),
+            ConversationItem::Call { tool, .. } if !names.contains(&&**tool) => names.push(tool),
             _ => {}
         }
     }
@@ -78,7 +80,7 @@ fn tools_called(messages: &[RoleMessage]) -> Option<Vec<Tool<'_>>> {
 
 /// Writes alternating messages of user and assistant, the user first, with results before other content.
 fn turns(conversation: &[RoleMessage]) -> Value {
-    let mut turns: Vec<(&str, Vec<&Item>)> = Vec::new();
+    let mut turns: Vec<(&str, Vec<&ConversationItem>)> = Vec::new();
     for RoleMessage { role, items } in conversation {
         let role = if *role == Role::Assistant { "assistant" } else { "user" };
         match turns.last_mut() {
@@ -107,21 +109,23 @@ fn mark_prefix(turns: &mut Value) {
     }
 }
 
-fn block(item: &Item, role: &str) -> Value {
+fn block(item: &ConversationItem, role: &str) -> Value {
     match item {
-        Item::Text(text) => json!({"type": "text", "text": text}),
+        ConversationItem::Text(text) => json!({"type": "text", "text": text}),
         // Only user messages may contain images.
-        Item::Image(_) if role == "assistant" => json!({"type": "text", "text": "[image]"}),
-        Item::Image(url) => json!({"type": "image", "source": source(url)}),
-        Item::Call { id, tool, arguments } => {
+        ConversationItem::Image(_) if role == "assistant" => {
+            json!({"type": "text", "text": "[image]"})
+        }
+        ConversationItem::Image(url) => json!({"type": "image", "source": source(url)}),
+        ConversationItem::Call { id, tool, arguments } => {
             json!({"type": "tool_use", "id": call_id(id), "name": tool,
             "input": arguments_object(arguments)})
         }
-        Item::Result { call, items, is_error } => result(call, items, *is_error),
+        ConversationItem::Result { call, items, is_error } => result(call, items, *is_error),
     }
 }
 
-fn result(call: &str, items: &[Item], is_error: bool) -> Value {
+fn result(call: &str, items: &[ConversationItem], is_error: bool) -> Value {
     let mut result = json!({"type": "tool_result", "tool_use_id": call_id(call)});
     if !items.is_empty() {
         result["content"] = items.iter().map(|item| block(item, "user")).collect();
@@ -147,10 +151,10 @@ fn source(url: &str) -> Value {
     }
 }
 
-fn read_event(draft: &mut Draft, event: &Value) {
-    match text(event, "type") {
+fn read_event(draft: &mut AnswerDraft, event: &Value) {
+    match text_at(event, "type") {
         Some("message_start") => {
-            draft.name_model(text(&event["message"], "model"));
+            draft.name_model(text_at(&event["message"], "model"));
             take_usage(draft, &event["message"]["usage"]);
         }
         Some("content_block_start") => {
@@ -158,18 +162,18 @@ fn read_event(draft: &mut Draft, event: &Value) {
             take_block(draft, index, &event["content_block"]);
         }
         Some("content_block_delta")
-            if text(&event["delta"], "type") == Some("input_json_delta") =>
+            if text_at(&event["delta"], "type") == Some("input_json_delta") =>
         {
             let index = event["index"].as_u64().unwrap_or_default();
-            let arguments = text(&event["delta"], "partial_json").unwrap_or_default();
+            let arguments = text_at(&event["delta"], "partial_json").unwrap_or_default();
             draft.add_call(index, None, arguments);
         }
-        Some("content_block_delta") if text(&event["delta"], "type") == Some("text_delta") => {
-            draft.text.push_str(text(&event["delta"], "text").unwrap_or_default());
+        Some("content_block_delta") if text_at(&event["delta"], "type") == Some("text_delta") => {
+            draft.text.push_str(text_at(&event["delta"], "text").unwrap_or_default());
         }
         Some("message_delta") => {
             take_usage(draft, &event["usage"]);
-            if let Some(reason) = text(&event["delta"], "stop_reason") {
+            if let Some(reason) = text_at(&event["delta"], "stop_reason") {
                 draft.stopped(reason);
             }
         }
@@ -182,7 +186,7 @@ fn read_event(draft: &mut Draft, event: &Value) {
     }
 }
 
-fn read(draft: &mut Draft, message: &Value) -> bool {
+fn read(draft: &mut AnswerDraft, message: &Value) -> bool {
     if let Some(error) = member(message, "error") {
         draft.error = Some(error.clone());
         return true;
@@ -190,32 +194,32 @@ fn read(draft: &mut Draft, message: &Value) -> bool {
     if message.get("content").and_then(Value::as_array).is_none() {
         return false;
     }
-    draft.name_model(text(message, "model"));
-    for (index, block) in list(message, "content").iter().enumerate() {
+    draft.name_model(text_at(message, "model"));
+    for (index, block) in list_at(message, "content").iter().enumerate() {
         take_block(draft, index as u64, block);
     }
     take_usage(draft, &message["usage"]);
-    if let Some(reason) = text(message, "stop_reason") {
+    if let Some(reason) = text_at(message, "stop_reason") {
         draft.stopped(reason);
     }
     true
 }
 
-fn take_block(draft: &mut Draft, index: u64, block: &Value) {
-    match text(block, "type") {
-        Some("text") => draft.text.push_str(text(block, "text").unwrap_or_default()),
+fn take_block(draft: &mut AnswerDraft, index: u64, block: &Value) {
+    match text_at(block, "type") {
+        Some("text") => draft.text.push_str(text_at(block, "text").unwrap_or_default()),
         Some("tool_use") => {
             // The start of a streamed call has an empty object.
             let input = member(block, "input").filter(|input| **input != json!({}));
             let arguments = input.map(Value::to_string).unwrap_or_default();
-            draft.add_call(index, text(block, "name"), &arguments);
+            draft.add_call(index, text_at(block, "name"), &arguments);
         }
         _ => {}
     }
 }
 
-/// Reads usage. The API counts cached tokens separately; [`super::answer::Counts::input`] includes them.
-fn take_usage(draft: &mut Draft, usage: &Value) {
+/// Reads usage. The API counts cached tokens separately; [`super::answer::UsageCounts::input`] includes them.
+fn take_usage(draft: &mut AnswerDraft, usage: &Value) {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let counts = &mut draft.usage;
     counts.cache_read = count("cache_read_input_tokens").or(counts.cache_read);

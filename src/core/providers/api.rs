@@ -1,8 +1,8 @@
 //! An API of model servers, described by a table row.
 
-use super::answer::Draft;
+use super::answer::AnswerDraft;
 use super::prompt::Prompt;
-use serde_json::Value;
+use crate::json::Value;
 
 /// An API of model servers.
 #[derive(Debug)]
@@ -30,9 +30,9 @@ pub struct Api {
     /// Writes a request's body for the model with this name.
     pub(super) write: fn(&str, LimitField, &Prompt) -> Value,
     /// Reads an event of a stream.
-    pub(super) read_event: fn(&mut Draft, &Value),
+    pub(super) read_event: fn(&mut AnswerDraft, &Value),
     /// Reads a whole answer that was not streamed. Returns false if it is not an answer.
-    pub(super) read: fn(&mut Draft, &Value) -> bool,
+    pub(super) read: fn(&mut AnswerDraft, &Value) -> bool,
 }
 
 /// The header that carries the key.

@@ -1,8 +1,8 @@
-//! A conversation independent of any API: texts, images, calls and results by role, in order. It converts between the two shapes
-//! of recorded messages and the three shapes of requests.
+//! A conversation independent of any API: texts, images, calls and results by role, in order. It converts between the
+//! two shapes of recorded messages and the three shapes of requests.
 
 use crate::chat::{Arguments, BlockBody, Call, ChatMessage, Content};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,12 @@ pub(super) enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoleMessage {
     pub(super) role: Role,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ConversationItem>,
 }
 
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item {
+pub(super) enum ConversationItem {
     /// A text that is not blank.
     Text(String),
     /// The URL of an image, often with its bytes (`data:`).
@@ -32,20 +32,20 @@ pub(super) enum Item {
     Result { call: String, items: Vec<Self>, is_error: bool },
 }
 
-impl Item {
+impl ConversationItem {
     pub(super) fn is_result(&self) -> bool {
         matches!(self, Self::Result { .. })
     }
 }
 
 /// Joins the texts of items, with a word for each image.
-pub(super) fn text_of(items: &[Item]) -> String {
+pub(super) fn text_of(items: &[ConversationItem]) -> String {
     let texts: Vec<&str> = items
         .iter()
         .filter_map(|item| match item {
-            Item::Text(text) => Some(&**text),
-            Item::Image(_) => Some("[image]"),
-            Item::Call { .. } | Item::Result { .. } => None,
+            ConversationItem::Text(text) => Some(&**text),
+            ConversationItem::Image(_) => Some("[image]"),
+            ConversationItem::Call { .. } | ConversationItem::Result { .. } => None,
         })
         .collect();
     texts.join("\n")
@@ -92,7 +92,7 @@ fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
         _ => Role::User,
     };
     if matches!(&*message.role, "tool" | "function") {
-        items = vec![Item::Result {
+        items = vec![ConversationItem::Result {
             call: ids.of_result(message.call_id.as_deref()),
             items,
             is_error: false,
@@ -103,21 +103,21 @@ fn role_message(message: &ChatMessage, ids: &mut Ids) -> RoleMessage {
     RoleMessage { role, items }
 }
 
-fn item_of_call(call: &Call, ids: &mut Ids) -> Option<Item> {
+fn item_of_call(call: &Call, ids: &mut Ids) -> Option<ConversationItem> {
     let function = call.function.as_ref()?;
     let arguments = match &function.arguments {
         Arguments::Text(text) => Value::String(text.to_string()),
         Arguments::Json(value) => (**value).clone(),
         Arguments::Missing => Value::Null,
     };
-    Some(Item::Call {
+    Some(ConversationItem::Call {
         id: ids.of_call(call.id.as_deref()),
         tool: function.name.to_string(),
         arguments,
     })
 }
 
-fn items_of(content: &Content, ids: &mut Ids) -> Vec<Item> {
+fn items_of(content: &Content, ids: &mut Ids) -> Vec<ConversationItem> {
     match content {
         Content::Missing | Content::Null => Vec::new(),
         Content::Text(text) => text_item(&text.text).into_iter().collect(),
@@ -130,20 +130,20 @@ fn items_of(content: &Content, ids: &mut Ids) -> Vec<Item> {
 }
 
 /// Returns a text item unless it is blank, since servers reject blank texts.
-fn text_item(text: &str) -> Option<Item> {
-    (!text.trim().is_empty()).then(|| Item::Text(text.to_owned()))
+fn text_item(text: &str) -> Option<ConversationItem> {
+    (!text.trim().is_empty()).then(|| ConversationItem::Text(text.to_owned()))
 }
 
-fn item_of(block: &BlockBody, ids: &mut Ids) -> Option<Item> {
+fn item_of(block: &BlockBody, ids: &mut Ids) -> Option<ConversationItem> {
     match block {
         BlockBody::Text(text) => text_item(text),
         BlockBody::Image(image) => Some(self::image(&image.json)),
-        BlockBody::ToolUse { id, name, input } => Some(Item::Call {
+        BlockBody::ToolUse { id, name, input } => Some(ConversationItem::Call {
             id: ids.of_call(Some(id)),
             tool: name.to_string(),
             arguments: input.clone(),
         }),
-        BlockBody::ToolResult { id, content, is_error } => Some(Item::Result {
+        BlockBody::ToolResult { id, content, is_error } => Some(ConversationItem::Result {
             call: ids.of_result(Some(id)),
             items: items_of(content, ids),
             is_error: is_error.unwrap_or(false),
@@ -154,7 +154,7 @@ fn item_of(block: &BlockBody, ids: &mut Ids) -> Option<Item> {
 }
 
 /// Converts an image in any API's shape; a word replaces one without bytes.
-fn image(block: &Value) -> Item {
+fn image(block: &Value) -> ConversationItem {
     let source = &block["source"];
     let inline = source["data"].as_str().map(|bytes| {
         let media = source["media_type"].as_str().unwrap_or("image/png");
@@ -164,21 +164,23 @@ fn image(block: &Value) -> Item {
         .into_iter()
         .find_map(Value::as_str);
     match inline.or_else(|| address.map(str::to_owned)) {
-        Some(address) => Item::Image(address),
-        None => Item::Text("[image]".to_owned()),
+        Some(address) => ConversationItem::Image(address),
+        None => ConversationItem::Text("[image]".to_owned()),
     }
 }
 
 /// Converts other blocks: texts in other shapes, and a word for content that cannot be sent.
-fn other(value: &Value) -> Option<Item> {
+fn other(value: &Value) -> Option<ConversationItem> {
     if let Some(text) = value.as_str().or_else(|| value["text"].as_str()) {
         return text_item(text);
     }
     match value["type"].as_str() {
         Some("thinking" | "redacted_thinking" | "reasoning") => None,
         Some("input_image") => Some(image(value)),
-        Some("input_audio" | "audio") => Some(Item::Text("[audio]".to_owned())),
-        Some("document" | "file" | "input_file") => Some(Item::Text("[document]".to_owned())),
+        Some("input_audio" | "audio") => Some(ConversationItem::Text("[audio]".to_owned())),
+        Some("document" | "file" | "input_file") => {
+            Some(ConversationItem::Text("[document]".to_owned()))
+        }
         _ => text_item(&value.to_string()),
     }
 }
@@ -196,7 +198,7 @@ pub(super) fn arguments_text(arguments: &Value) -> String {
 /// Returns arguments as an object, as Anthropic's API requires.
 pub(super) fn arguments_object(arguments: &Value) -> Value {
     let text = arguments.as_str().unwrap_or_default().trim();
-    let parsed = serde_json::from_str(text).ok();
+    let parsed = crate::json::from_str(text).ok();
     match parsed.as_ref().unwrap_or(arguments) {
         object @ Value::Object(_) => object.clone(),
         Value::Null => json!({}),

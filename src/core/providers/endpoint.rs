@@ -4,7 +4,7 @@ use super::APIS;
 use super::api::{Api, LimitField};
 use super::plain_text::plain_line;
 use super::prompt::Prompt;
-use serde_json::Value;
+use crate::json::Value;
 // From core, which has addresses as values but no network.
 use core::net::{IpAddr, Ipv6Addr};
 
@@ -65,8 +65,8 @@ impl Endpoint {
 
     /// Returns the body of a request: streamed, with an explicit limit, and without `null`.
     ///
-    /// Reasoning of earlier answers is left out, since servers only accept their own. Images whose bytes the session lacks are
-    /// replaced by a word.
+    /// Reasoning of earlier answers is left out, since servers only accept their own. Images whose bytes the session
+    /// lacks are replaced by a word.
     pub fn body(&self, prompt: &Prompt) -> Value {
         (self.api.write)(&self.model, self.limit_field, prompt)
     }

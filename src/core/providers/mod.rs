@@ -1,6 +1,7 @@
 //! Requests, streamed answers and refusals of three provider APIs as values.
 //!
-//! Pure: bytes in, values out. `exec` opens the connection. Keys are only used here to remove them from a server's messages.
+//! Pure: bytes in, values out. `exec` opens the connection. Keys are only used here to remove them from a server's
+//! messages.
 
 mod answer;
 mod anthropic_messages;

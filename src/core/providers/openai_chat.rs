@@ -2,13 +2,15 @@
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/chat>.
 
-use super::answer::Draft;
+use super::answer::AnswerDraft;
 use super::api::{Api, KeyHeader, LimitField};
-use super::conversation::{Item, Role, RoleMessage, arguments_text, role_messages, text_of};
-use super::json::{list, member, text};
+use super::conversation::{
+    ConversationItem, Role, RoleMessage, arguments_text, role_messages, text_of,
+};
+use super::json::{list_at, member, text_at};
 use super::prompt::Prompt;
 use super::tool::Tool;
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 
 /// Chat completions.
 pub(super) const API: Api = Api {
@@ -26,7 +28,7 @@ pub(super) const API: Api = Api {
     read_event,
     read: |draft, answer| {
         read_event(draft, answer);
-        !list(answer, "choices").is_empty()
+        !list_at(answer, "choices").is_empty()
     },
 };
 
@@ -56,7 +58,8 @@ fn messages(conversation: &[RoleMessage]) -> Value {
     // Images of results follow in a user message after all results of the call.
     let mut images = Vec::new();
     for RoleMessage { role, items } in conversation {
-        let (results, rest): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|i| i.is_result());
+        let (results, rest): (Vec<&ConversationItem>, Vec<&ConversationItem>) =
+            items.iter().partition(|i| i.is_result());
         if results.is_empty() && *role != Role::User {
             messages.extend(user(&std::mem::take(&mut images)));
         }
@@ -80,11 +83,11 @@ fn messages(conversation: &[RoleMessage]) -> Value {
     Value::Array(messages)
 }
 
-fn user(items: &[Item]) -> Option<Value> {
+fn user(items: &[ConversationItem]) -> Option<Value> {
     if items.is_empty() {
         return None;
     }
-    let has_image = items.iter().any(|item| matches!(item, Item::Image(_)));
+    let has_image = items.iter().any(|item| matches!(item, ConversationItem::Image(_)));
     let content = if has_image {
         items.iter().filter_map(block).collect()
     } else {
@@ -94,25 +97,27 @@ fn user(items: &[Item]) -> Option<Value> {
     Some(json!({"role": "user", "content": content}))
 }
 
-fn block(item: &Item) -> Option<Value> {
+fn block(item: &ConversationItem) -> Option<Value> {
     match item {
-        Item::Text(text) => Some(json!({"type": "text", "text": text})),
-        Item::Image(url) => Some(json!({"type": "image_url", "image_url": {"url": url}})),
-        Item::Call { .. } | Item::Result { .. } => None,
+        ConversationItem::Text(text) => Some(json!({"type": "text", "text": text})),
+        ConversationItem::Image(url) => {
+            Some(json!({"type": "image_url", "image_url": {"url": url}}))
+        }
+        ConversationItem::Call { .. } | ConversationItem::Result { .. } => None,
     }
 }
 
 /// Writes the text of a result. Its images follow in a user message.
-fn result_message(result: &Item, images: &mut Vec<Item>) -> Option<Value> {
-    let Item::Result { call, items, .. } = result else {
+fn result_message(result: &ConversationItem, images: &mut Vec<ConversationItem>) -> Option<Value> {
+    let ConversationItem::Result { call, items, .. } = result else {
         return None;
     };
-    let own = items.iter().filter(|item| matches!(item, Item::Image(_)));
+    let own = items.iter().filter(|item| matches!(item, ConversationItem::Image(_)));
     images.extend(own.cloned());
     Some(json!({"role": "tool", "tool_call_id": call, "content": text_of(items)}))
 }
 
-fn assistant(items: &[Item]) -> Option<Value> {
+fn assistant(items: &[ConversationItem]) -> Option<Value> {
     let mut message = Map::new();
     let mut put = |key: &str, value: Value| message.insert(key.to_owned(), value);
     put("role", json!("assistant"));
@@ -120,8 +125,10 @@ fn assistant(items: &[Item]) -> Option<Value> {
     let calls: Vec<Value> = items
         .iter()
         .filter_map(|item| match item {
-            Item::Call { id, tool, arguments } => Some(json!({"id": id, "type": "function",
-                "function": {"name": tool, "arguments": arguments_text(arguments)}})),
+            ConversationItem::Call { id, tool, arguments } => {
+                Some(json!({"id": id, "type": "function",
+                "function": {"name": tool, "arguments": arguments_text(arguments)}}))
+            }
             _ => None,
         })
         .collect();
@@ -138,16 +145,16 @@ fn assistant(items: &[Item]) -> Option<Value> {
 }
 
 /// Reads an event or a whole answer, which have the same shape except for one key.
-fn read_event(draft: &mut Draft, event: &Value) {
+fn read_event(draft: &mut AnswerDraft, event: &Value) {
     if let Some(error) = member(event, "error") {
         draft.error = Some(error.clone());
         return;
     }
-    draft.name_model(text(event, "model"));
+    draft.name_model(text_at(event, "model"));
     if let Some(usage) = member(event, "usage") {
         take_usage(draft, usage);
     }
-    let Some(choice) = list(event, "choices").first() else {
+    let Some(choice) = list_at(event, "choices").first() else {
         return;
     };
     if let Some(error) = member(choice, "error") {
@@ -160,25 +167,25 @@ fn read_event(draft: &mut Draft, event: &Value) {
             Some(Value::String(text)) => draft.text.push_str(text),
             Some(Value::Array(pieces)) => {
                 // Some servers add reasoning as pieces of another type.
-                let texts = pieces.iter().filter(|piece| text(piece, "type") == Some("text"));
-                draft.text.extend(texts.filter_map(|piece| text(piece, "text")));
+                let texts = pieces.iter().filter(|piece| text_at(piece, "type") == Some("text"));
+                draft.text.extend(texts.filter_map(|piece| text_at(piece, "text")));
             }
             _ => {}
         }
-        draft.refusal.push_str(text(message, "refusal").unwrap_or_default());
-        for (nth, call) in list(message, "tool_calls").iter().enumerate() {
+        draft.refusal.push_str(text_at(message, "refusal").unwrap_or_default());
+        for (nth, call) in list_at(message, "tool_calls").iter().enumerate() {
             let index = call["index"].as_u64().unwrap_or(nth as u64);
             let function = &call["function"];
-            let arguments = text(function, "arguments").unwrap_or_default();
-            draft.add_call(index, text(function, "name"), arguments);
+            let arguments = text_at(function, "arguments").unwrap_or_default();
+            draft.add_call(index, text_at(function, "name"), arguments);
         }
     }
-    if let Some(reason) = text(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
+    if let Some(reason) = text_at(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
         draft.stopped(reason);
     }
 }
 
-fn take_usage(draft: &mut Draft, usage: &Value) {
+fn take_usage(draft: &mut AnswerDraft, usage: &Value) {
     let count = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
     let counts = &mut draft.usage;
     counts.input = count(usage, "prompt_tokens").or(counts.input);

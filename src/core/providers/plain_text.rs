@@ -5,7 +5,8 @@ const HIDDEN: &str = "[key]";
 /// Minimum number of characters of a key that is hidden inside of words. Shorter keys are placeholders ("x").
 const MIN_KEY_CHARS: usize = 4;
 
-/// Returns a text as one line of at most `most` characters. White space becomes one space, and control characters are removed.
+/// Returns a text as one line of at most `most` characters. White space becomes one space, and control characters are
+/// removed.
 pub fn plain_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let mut n_chars = 0;

@@ -1,7 +1,7 @@
 //! A request to a model, independent of the API.
 
 use crate::chat::ChatMessage;
-use serde_json::{Map, Number, Value};
+use crate::json::{Map, Number, Value};
 
 /// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,8 @@ pub struct Prompt {
     pub temperature: Option<f64>,
     /// Tool definitions in the shape of any API.
     pub tools: Vec<Value>,
-    /// Other prompts begin with all messages but the last, so that a provider that caches on request should cache these.
+    /// Other prompts begin with all messages but the last, so that a provider that caches on request should cache
+    /// these.
     pub repeats_prefix: bool,
 }
 

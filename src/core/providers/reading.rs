@@ -1,21 +1,24 @@
 //! Incremental reader of answers: a stream of events, cut at any byte, or one JSON text if the server does not stream.
 
-use super::answer::{Answer, Draft};
+use super::answer::{Answer, AnswerDraft};
 use super::api::Api;
 use super::plain_text::plain_line;
 use super::sse::Sse;
 use super::web_page;
-use serde_json::Value;
+use crate::json::Value;
 
 /// Bytes of text that a token may have. The longest tokens of vocabularies have 128, most have four.
 const BYTES_A_TOKEN: u64 = 32;
-/// Bytes of text that are always allowed.
+/// Bytes of text that are always allowed: small limits are exceeded by a server that counts tokens differently, not by
+/// one that never stops.
 const FREE_TEXT: u64 = 4 << 10;
 /// Bytes that a token may take in the stream, since each can be a separate event and reasoning is streamed, too.
+/// Chosen: an event has a few hundred bytes besides its text, and the same text may follow in another event.
 const STREAM_BYTES_A_TOKEN: u64 = 2 << 10;
 /// Bytes of a stream that are always allowed, for comments and lists of settings.
 const FREE_STREAM: u64 = 1 << 20;
-/// Maximum number of bytes of a stream.
+/// Maximum number of bytes of a stream, reached with an output limit of 130,000 tokens. A server that never ends is
+/// stopped before it fills the memory.
 const MAX_STREAM_BYTES: u64 = 256 << 20;
 /// Bytes that are kept to describe a response that is not an answer.
 const START_BYTES: usize = 2 << 10;
@@ -53,7 +56,7 @@ pub struct Reading {
     n_bytes: u64,
     head: Vec<u8>,
     kind: AnswerKind,
-    draft: Draft,
+    draft: AnswerDraft,
     /// Number of events read.
     n_events: u64,
 }
@@ -77,7 +80,7 @@ impl Reading {
             n_bytes: 0,
             head: Vec::new(),
             kind: AnswerKind::Unknown(Vec::new()),
-            draft: Draft::default(),
+            draft: AnswerDraft::default(),
             n_events: 0,
         }
     }
@@ -203,7 +206,7 @@ impl Reading {
 
 fn read_event(
     api: &Api,
-    draft: &mut Draft,
+    draft: &mut AnswerDraft,
     n_events: &mut u64,
     data: &[u8],
 ) -> Result<(), ReadError> {
@@ -225,9 +228,9 @@ fn read_event(
 }
 
 /// Parses JSON of a server, which may split a character between two events.
-fn parsed(draft: &mut Draft, json: &[u8]) -> serde_json::Result<Value> {
-    let mut mended = || serde_json::from_slice(&draft.surrogates.mend(json)).ok();
-    serde_json::from_slice(json).or_else(|error| mended().ok_or(error))
+fn parsed(draft: &mut AnswerDraft, json: &[u8]) -> serde_json::Result<Value> {
+    let mut mended = || crate::json::from_slice(&draft.surrogates.mend(json)).ok();
+    crate::json::from_slice(json).or_else(|error| mended().ok_or(error))
 }
 
 /// Skips a byte order mark and white space.

@@ -4,15 +4,16 @@
 
 use super::api::LimitField;
 use super::endpoint::Endpoint;
-use super::json::{member, text};
+use super::json::{member, text_at};
 use super::plain_text::{hide, plain_line};
 use super::web_page;
+use crate::json::Value;
 use crate::session::says_too_long;
-use serde_json::Value;
 
 /// Maximum number of characters of a server's message that are shown.
 const MAX_SHOWN_CHARS: usize = 300;
-/// Maximum number of characters of a server's message that are read.
+/// Maximum number of characters of a server's message that are read. The reason comes first; words of a quoted request
+/// further on would be mistaken for it.
 const MAX_READ_CHARS: usize = 2_000;
 
 /// A request that was not answered.
@@ -50,7 +51,7 @@ pub enum RefusalKind {
 impl Refusal {
     /// Creates a refusal from an HTTP error status and its body.
     pub fn new(endpoint: &Endpoint, status: u16, body: &[u8], key: Option<&str>) -> Self {
-        let json: Option<Value> = serde_json::from_slice(body).ok();
+        let json: Option<Value> = crate::json::from_slice(body).ok();
         let message = json.as_ref().and_then(message_of);
         let message = message.unwrap_or_else(|| {
             if web_page::is_page(body) {
@@ -80,7 +81,6 @@ impl Refusal {
         codes: &str,
         key: Option<&str>,
     ) -> Self {
-        // Some servers quote the whole request further on.
         let start: String = message.chars().take(MAX_READ_CHARS).collect();
         let lower = format!("{codes} {start}").to_lowercase();
         let kind = kind(status, &lower);
@@ -117,8 +117,8 @@ fn message_of(json: &Value) -> Option<String> {
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
     // The upstream server's message is more specific than a router's.
-    let upstream = member(error, "metadata").and_then(|metadata| text(metadata, "raw"));
-    let texts = [error.as_str(), text(error, "message"), text(json, "message")];
+    let upstream = member(error, "metadata").and_then(|metadata| text_at(metadata, "raw"));
+    let texts = [error.as_str(), text_at(error, "message"), text_at(json, "message")];
     let message = texts.into_iter().flatten().find(|text| !text.trim().is_empty());
     match (message, upstream, member(json, "detail")) {
         (Some(message), Some(upstream), _) => Some(format!("{message}: {upstream}")),
@@ -126,10 +126,12 @@ fn message_of(json: &Value) -> Option<String> {
         (None, Some(upstream), _) => Some(upstream.to_owned()),
         (None, None, Some(Value::String(detail))) => Some(detail.clone()),
         (None, None, Some(Value::Array(details))) => {
-            let details = details.iter().filter_map(|detail| text(detail, "msg"));
+            let details = details.iter().filter_map(|detail| text_at(detail, "msg"));
             Some(details.collect::<Vec<_>>().join("; "))
         }
-        (None, None, _) => text(error, "type").or_else(|| text(error, "code")).map(str::to_owned),
+        (None, None, _) => {
+            text_at(error, "type").or_else(|| text_at(error, "code")).map(str::to_owned)
+        }
     }
 }
 
@@ -137,7 +139,7 @@ fn message_of(json: &Value) -> Option<String> {
 fn codes_of(json: &Value) -> String {
     let json = json.get(0).unwrap_or(json);
     let error = member(json, "error").unwrap_or(json);
-    let codes = ["type", "code", "status"].iter().filter_map(|key| text(error, key));
+    let codes = ["type", "code", "status"].iter().filter_map(|key| text_at(error, key));
     codes.collect::<Vec<_>>().join(" ")
 }
 

@@ -1,7 +1,7 @@
 //! Parser of server-sent events, from bytes in pieces of any size.
 //!
-//! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html>, except that the last event of a stream may lack
-//! its empty line.
+//! Follows <https://html.spec.whatwg.org/multipage/server-sent-events.html>, except that the last event of a stream may
+//! lack its empty line.
 
 use memchr::memchr2;
 

@@ -1,5 +1,5 @@
-//! Surrogate pairs that a server split between two events: the first escape at the end of one event's text, the second at the
-//! start of the next.
+//! Surrogate pairs that a server split between two events: the first escape at the end of one event's text, the second
+//! at the start of the next.
 
 /// Length of an escape: `\u` and four digits.
 const ESCAPE: usize = 6;
@@ -11,7 +11,8 @@ const REPLACEMENT: &[u8] = b"\\ufffd";
 pub(super) struct Surrogates(Option<[u8; ESCAPE]>);
 
 impl Surrogates {
-    /// Returns JSON without single surrogates: each is joined with that of the previous JSON, kept for the next, or replaced.
+    /// Returns JSON without single surrogates: each is joined with that of the previous JSON, kept for the next, or
+    /// replaced.
     pub(super) fn mend(&mut self, json: &[u8]) -> Vec<u8> {
         let mut mended = Vec::with_capacity(json.len() + ESCAPE);
         let mut rest = json;
@@ -62,7 +63,7 @@ fn escaped(json: &[u8]) -> Option<([u8; ESCAPE], u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use crate::json::Value;
 
     /// Joins the texts of these pieces of JSON.
     fn joined(pieces: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! Tool definitions, converted between the shapes of the APIs.
 
-use super::json::{member, text};
-use serde_json::{Map, Value, json};
+use super::json::{member, text_at};
+use crate::json::{Map, Value, json};
 
 /// A tool that a model may call.
 pub(super) struct Tool<'a> {
@@ -16,8 +16,8 @@ impl<'a> Tool<'a> {
         let function = member(value, "function").unwrap_or(value);
         let schema = ["parameters", "input_schema"].iter().find_map(|key| member(function, key));
         Some(Self {
-            name: text(function, "name")?,
-            description: text(function, "description"),
+            name: text_at(function, "name")?,
+            description: text_at(function, "description"),
             schema: schema.cloned().unwrap_or_else(any_object),
         })
     }

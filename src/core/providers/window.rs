@@ -2,8 +2,8 @@
 
 use super::api::LimitField;
 use super::endpoint::Endpoint;
-use super::json::{list, member, text};
-use serde_json::{Value, json};
+use super::json::{list_at, member, text_at};
+use crate::json::{Value, json};
 
 /// A query to a server.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +14,8 @@ pub struct WindowQuery {
     pub body: Option<Value>,
 }
 
-/// Returns the queries to send in order until a response has the window. A provider's own server only has a list of models;
-/// another server may be one of several programs with different URLs.
+/// Returns the queries to send in order until a response has the window. A provider's own server only has a list of
+/// models; another server may be one of several programs with different URLs.
 pub fn window_queries(endpoint: &Endpoint) -> Vec<WindowQuery> {
     let get = |url: String| WindowQuery { url, body: None };
     let models = get(endpoint.url_of("/models"));
@@ -43,10 +43,10 @@ pub fn window_queries(endpoint: &Endpoint) -> Vec<WindowQuery> {
 /// Returns the window of a model in tokens from the response to a query. A window that the server has configured takes
 /// precedence over the largest one that the model supports.
 pub fn context_length(model: &str, response: &Value) -> Option<u64> {
-    let models = [list(response, "data"), list(response, "models")].concat();
+    let models = [list_at(response, "data"), list_at(response, "models")].concat();
     // Ollama's names end with a tag that users omit.
     let is_it = |entry: &&Value| {
-        let mut names = ["id", "model", "name"].iter().filter_map(|key| text(entry, key));
+        let mut names = ["id", "model", "name"].iter().filter_map(|key| text_at(entry, key));
         names.any(|name| name == model || name.strip_suffix(":latest") == Some(model))
     };
     if let Some(entry) = models.iter().find(is_it) {
@@ -71,7 +71,7 @@ fn length_of(entry: &Value) -> Option<u64> {
     let direct = keys.iter().find_map(|key| count(entry.get(key)?));
     direct
         .or_else(|| count(entry.get("default_generation_settings")?.get("n_ctx")?))
-        .or_else(|| set_by_ollama(text(entry, "parameters")?))
+        .or_else(|| set_by_ollama(text_at(entry, "parameters")?))
         .or_else(|| {
             let info = member(entry, "model_info")?.as_object()?;
             let mut lengths = info.iter().filter(|(key, _)| key.ends_with(".context_length"));

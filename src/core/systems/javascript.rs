@@ -1,6 +1,6 @@
 //! Operations of JavaScript on texts and values. Systems written in JavaScript depend on them.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// Returns the length of a text as JavaScript counts it, in UTF-16 units.
 pub(super) fn length(text: &str) -> usize {

@@ -90,7 +90,7 @@ pub(super) fn add_missing(
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::{Value, json};
+    use crate::json::{Value, json};
 
     fn conversation() -> Messages {
         let call = |id: &str| json!({"id": id, "function": {"name": "f", "arguments": "{}"}});

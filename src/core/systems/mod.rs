@@ -11,7 +11,7 @@
 //! # How to write an action
 //!
 //! 1. Write the system's function over [`ChatMessage`]s, in a file of its own or in `actions.rs`.
-//! 2. Add a `const NAME: NamedAction` and name it in `ACTIONS` of the folder. [`NamedAction`] describes each field. A new
+//! 2. Add a `const NAME: NamedAction = NamedAction::new(…)` and name it in `ACTIONS` of the folder. [`NamedAction`] describes each field. A new
 //!    system also needs `pub mod` and a row of [`REGISTRY`] in this file.
 //! 3. Name it in a stage of a preset: `do = { named = "SYSTEM.ACTION", … }`, with an expression for each of its `numbers`.
 //!    Warnings show SYSTEM to users: it is the preset's name with underscores.
@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | has only numbers as settings | `stage_settings::numbers_only` with a function that returns [`Rewritten`] | `swe_agent/elide.rs` |
 //! | also requests summaries | `stage_settings::summarizing`; the function gets each reply from `replies.reply_to(request)?` | `crush/actions.rs` |
-//! | has texts, lists or choices as settings | `check_keys`, `text`, `names` and `choice` of `stage_settings`, for a struct that implements [`Rewrite`] | `swe_agent/remove_regex.rs` |
+//! | has texts, lists or choices as settings | `check_keys`, `text_setting`, `names_setting` and `choice_setting` of `stage_settings`, for a struct that implements [`Rewrite`] | `swe_agent/remove_regex.rs` |
 //!
 //! - **Input**: [`RewriteInput`]. `number`, `flag` and `count` return 0 for a name that `numbers` does not list.
 //!   [`crate::chat`] has functions about conversations, such as `n_system` and `newest_request`.

@@ -1,6 +1,6 @@
 //! Exceptions of Python, and its operations on values and texts. Systems written in Python depend on them.
 
-use serde_json::{Number, Value};
+use crate::json::{Number, Value};
 use std::borrow::Cow;
 
 /// A Python exception: it ends a run of the original, so it must end one here.
@@ -91,7 +91,7 @@ pub fn is_true(value: &Value) -> bool {
 }
 
 /// Returns a value for arithmetic; `None` if it is not a number in Python.
-pub(super) fn number(value: &Value) -> Option<f64> {
+pub(super) fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
         Value::Number(number) => number.as_f64(),
@@ -100,7 +100,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 }
 
 /// Returns an integer; `None` for anything else.
-pub(super) fn whole(value: &Value) -> Option<i64> {
+pub(super) fn as_integer(value: &Value) -> Option<i64> {
     match value {
         Value::Bool(flag) => Some(i64::from(*flag)),
         Value::Number(number) if is_whole(number) => number.as_i64(),
@@ -142,7 +142,7 @@ pub(super) fn strip_end(text: &str) -> &str {
 }
 
 /// `text.splitlines()`.
-pub(super) fn lines(text: &str) -> Vec<&str> {
+pub(super) fn split_lines(text: &str) -> Vec<&str> {
     let is_end = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let mut lines = Vec::new();
     let mut rest = text;
@@ -159,13 +159,13 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
 }
 
 /// `text[:n]`, in characters.
-pub fn head(text: &str, n: usize) -> &str {
+pub fn first_chars(text: &str, n: usize) -> &str {
     let end = text.char_indices().nth(n);
     end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// Returns the last `n` characters of a text.
-pub fn tail(text: &str, n: usize) -> &str {
+pub fn last_chars(text: &str, n: usize) -> &str {
     let Some(before) = n.checked_sub(1) else {
         return "";
     };
@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn heads_and_tails_are_counted_in_characters() {
-        assert_eq!(head("a\u{e9}\u{1f600}b", 3), "a\u{e9}\u{1f600}");
-        assert_eq!(head("ab", 3), "ab");
-        assert_eq!(tail("a\u{e9}\u{1f600}b", 2), "\u{1f600}b");
-        assert_eq!((tail("ab", 3), tail("ab", 0)), ("ab", ""));
+        assert_eq!(first_chars("a\u{e9}\u{1f600}b", 3), "a\u{e9}\u{1f600}");
+        assert_eq!(first_chars("ab", 3), "ab");
+        assert_eq!(last_chars("a\u{e9}\u{1f600}b", 2), "\u{1f600}b");
+        assert_eq!((last_chars("ab", 3), last_chars("ab", 0)), ("ab", ""));
         assert_eq!(strip("\u{1f} x\n"), "x");
     }
 
     #[test]
     fn lines_end_at_any_separator() {
-        assert_eq!(lines("a\r\nb\r\n\nc\u{2028}"), ["a", "b", "", "c"]);
-        assert!(lines("").is_empty());
+        assert_eq!(split_lines("a\r\nb\r\n\nc\u{2028}"), ["a", "b", "", "c"]);
+        assert!(split_lines("").is_empty());
     }
 }

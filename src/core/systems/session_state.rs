@@ -1,7 +1,7 @@
 //! The state of systems whose own session is kept from call to call, and the effects of a call on it.
 
 use crate::engine::{Memory, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::json::json;
 use std::sync::Arc;
 
 /// A session before and after a call. A call that is tried again starts from the session before it.

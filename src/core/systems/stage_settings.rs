@@ -76,7 +76,7 @@ pub(super) fn check_keys(table: &Table, known: &[&str]) -> Result<(), String> {
 }
 
 /// Returns a text; `None` if the key is missing.
-pub(super) fn text<'a>(table: &'a Table, key: &str) -> Result<Option<&'a str>, String> {
+pub(super) fn text_setting<'a>(table: &'a Table, key: &str) -> Result<Option<&'a str>, String> {
     let text = |value: &'a Value| {
         let text = value.as_str();
         text.ok_or_else(|| format!("`{key}` must be a text"))
@@ -85,7 +85,7 @@ pub(super) fn text<'a>(table: &'a Table, key: &str) -> Result<Option<&'a str>, S
 }
 
 /// Returns a list of names; `None` if the key is missing.
-pub(super) fn names(table: &Table, key: &str) -> Result<Option<Vec<String>>, String> {
+pub(super) fn names_setting(table: &Table, key: &str) -> Result<Option<Vec<String>>, String> {
     let names = |value: &Value| {
         let names = value.as_array().into_iter().flatten().map(Value::as_str);
         let names: Option<Vec<&str>> = value.as_array().and(names.collect());
@@ -96,7 +96,7 @@ pub(super) fn names(table: &Table, key: &str) -> Result<Option<Vec<String>>, Str
 }
 
 /// Returns the choice that a word names; `None` if the key is missing.
-pub(super) fn choice<T: Copy>(
+pub(super) fn choice_setting<T: Copy>(
     table: &Table,
     key: &str,
     choices: &[(&str, T)],
@@ -118,21 +118,21 @@ mod tests {
     fn values_of_another_type_are_rejected() {
         let table: Table = "a = ['x', 'y']\nb = [1]\nc = 'x'\nd = []".parse().unwrap();
         let both = vec!["x".to_owned(), "y".to_owned()];
-        assert_eq!(names(&table, "a"), Ok(Some(both)));
-        assert_eq!(names(&table, "d"), Ok(Some(Vec::new())));
-        assert_eq!(names(&table, "other"), Ok(None));
+        assert_eq!(names_setting(&table, "a"), Ok(Some(both)));
+        assert_eq!(names_setting(&table, "d"), Ok(Some(Vec::new())));
+        assert_eq!(names_setting(&table, "other"), Ok(None));
         let error = Err("`b` must be a list of names".to_owned());
-        assert_eq!(names(&table, "b"), error);
-        assert!(names(&table, "c").is_err());
-        assert_eq!(text(&table, "c"), Ok(Some("x")));
-        assert_eq!(text(&table, "other"), Ok(None));
-        assert_eq!(text(&table, "a"), Err("`a` must be a text".to_owned()));
+        assert_eq!(names_setting(&table, "b"), error);
+        assert!(names_setting(&table, "c").is_err());
+        assert_eq!(text_setting(&table, "c"), Ok(Some("x")));
+        assert_eq!(text_setting(&table, "other"), Ok(None));
+        assert_eq!(text_setting(&table, "a"), Err("`a` must be a text".to_owned()));
     }
 
     #[test]
     fn a_choice_is_one_of_its_words() {
         let table: Table = "a = 'x'\nb = 'z'\nc = 1".parse().unwrap();
-        let choice = |key| choice(&table, key, &[("x", 1), ("y", 2)]);
+        let choice = |key| choice_setting(&table, key, &[("x", 1), ("y", 2)]);
         assert_eq!(choice("a"), Ok(Some(1)));
         assert_eq!(choice("other"), Ok(None));
         let error = |key| Err(format!("`{key}` must be one of x, y"));

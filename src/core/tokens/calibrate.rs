@@ -35,8 +35,12 @@ pub struct Fit {
 }
 
 /// Maximum error of a usable fit.
+// Chosen: at half of it, programs that add unrecorded text lose a useful fit. At double, a count that misses by half is
+// called calibrated.
 const MAX_ERROR: f64 = 0.25;
 /// Maximum error of a usable fit to fewer calls than a slope needs: their error is assumed.
+// Chosen above `MAX_ERROR`, because the assumed error is an upper bound. It only rejects calls whose usage belongs to
+// another content: `UNFITTED_ERROR` exceeds it when the counter finds 1.7 times the tokens that were reported.
 const MAX_ASSUMED_ERROR: f64 = 0.5;
 
 impl Fit {
@@ -64,7 +68,7 @@ impl Fit {
 
 /// Reported and counted tokens of one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct CountedCall {
     /// Input tokens that the provider reported; above 0.
     pub(super) reported: f64,
     /// Tokens by the counter.
@@ -78,14 +82,21 @@ pub(super) struct Call {
 }
 
 /// Range of valid factors. No vocabulary differs more, so that a fit outside of it fits something else.
+// The upper end admits `chars/4` for Chinese, Japanese and Korean, where a character is about a token. The lower end is
+// chosen: no counter of the table finds three times the tokens of any model.
 const FACTOR_RANGE: (f64, f64) = (0.3, 4.0);
 /// Minimum number of calls for a slope.
+// A line fits any two calls without an error.
 const MIN_CALLS: usize = 3;
 /// Assumed error of a count with another model's vocabulary.
+// Chosen, and described in `docs/numbers.md`: half or double changes the error that is displayed for one or two calls.
 const UNFITTED_ERROR: f64 = 0.3;
 /// Minimum spread of the counts for a slope, as a share of the largest.
+// Chosen: with a smaller spread, the slope divides by a small difference and amplifies content that is not recorded.
+// With a larger one, short sessions keep the factor 1.
 const MIN_SPREAD: f64 = 0.1;
 /// Maximum number of calls used for a slope, evenly chosen. Their pairs are sorted.
+// Chosen: 256 calls have 32,640 pairs. Twice as many calls take four times as long, and the median hardly moves.
 const MAX_CALLS: usize = 256;
 
 /// Parallel lines, one per stretch, with overheads of at least 0.
@@ -108,7 +119,7 @@ pub(super) struct Stretch {
 
 /// Fits calls. `largest` is the largest counted context of the session, whether its usage is reported or not. Returns
 /// `None` without calls, and the fit with `false` if the recorded content does not explain the reported usage.
-pub(super) fn fit(calls: &[Call], largest: f64) -> Option<(Fit, Vec<Stretch>, bool)> {
+pub(super) fn fit(calls: &[CountedCall], largest: f64) -> Option<(Fit, Vec<Stretch>, bool)> {
     let stretches = calls.last()?.stretch + 1;
     let has_slope =
         if calls.len() < MIN_CALLS { is_pair(calls) } else { stretches_of(calls).any(has_spread) };
@@ -143,11 +154,11 @@ pub(super) fn fit(calls: &[Call], largest: f64) -> Option<(Fit, Vec<Stretch>, bo
     Some((fit, starts, is_trusted))
 }
 
-fn stretches_of(calls: &[Call]) -> impl Iterator<Item = &[Call]> {
+fn stretches_of(calls: &[CountedCall]) -> impl Iterator<Item = &[CountedCall]> {
     calls.chunk_by(|a, b| a.stretch == b.stretch)
 }
 
-impl Call {
+impl CountedCall {
     /// Returns the tokens that the counted part must explain.
     fn target(&self) -> f64 {
         self.reported - self.known
@@ -155,7 +166,7 @@ impl Call {
 }
 
 impl Lines {
-    fn predict(&self, call: &Call) -> f64 {
+    fn predict(&self, call: &CountedCall) -> f64 {
         self.overheads.get(call.stretch).copied().unwrap_or(0.0)
             + self.factor * call.counted
             + call.known
@@ -163,11 +174,11 @@ impl Lines {
 }
 
 /// Returns whether two calls determine a slope, because almost all of the larger context was added after the smaller one.
-fn is_pair(calls: &[Call]) -> bool {
+fn is_pair(calls: &[CountedCall]) -> bool {
     matches!(calls, [a, b] if a.stretch == b.stretch && a.counted < MIN_SPREAD * b.counted)
 }
 
-fn has_spread(calls: &[Call]) -> bool {
+fn has_spread(calls: &[CountedCall]) -> bool {
     let (min, max) = calls
         .iter()
         .fold((f64::MAX, 0.0_f64), |(min, max), c| (min.min(c.counted), max.max(c.counted)));
@@ -175,7 +186,7 @@ fn has_spread(calls: &[Call]) -> bool {
 }
 
 /// Returns the Theil-Sen slope. Compares only calls of one stretch and weights each slope by the distance of its calls.
-fn slope(calls: &[Call]) -> f64 {
+fn slope(calls: &[CountedCall]) -> f64 {
     let mut slopes = Vec::new();
     // Each stretch contributes calls in proportion to its size, and at least one pair if possible.
     let share = MAX_CALLS as f64 / calls.len() as f64;
@@ -196,7 +207,7 @@ fn slope(calls: &[Call]) -> f64 {
 
 /// Returns the lines with this slope. If the first line has a negative overhead, the factor is that of a line through
 /// zero instead, because the counts exceed the reported tokens.
-fn lines(calls: &[Call], factor: f64) -> Lines {
+fn lines(calls: &[CountedCall], factor: f64) -> Lines {
     let first = stretches_of(calls).next().unwrap_or_default();
     let factor = if overhead(first, factor) >= 0.0 { factor } else { factor_through_zero(first) };
     // A stretch may have no call with usage. It keeps its entry so that stretches remain indices.
@@ -209,12 +220,12 @@ fn lines(calls: &[Call], factor: f64) -> Lines {
 }
 
 /// Returns the median remainder of the reported tokens. It is negative if the messages alone have more tokens.
-fn overhead(calls: &[Call], factor: f64) -> f64 {
+fn overhead(calls: &[CountedCall], factor: f64) -> f64 {
     let left = calls.iter().map(|c| c.target() - factor * c.counted);
     weighted_median(left.map(|left| (left, 1.0)).collect())
 }
 
-fn factor_through_zero(calls: &[Call]) -> f64 {
+fn factor_through_zero(calls: &[CountedCall]) -> f64 {
     let ratios =
         calls.iter().filter(|c| c.counted > 0.0).map(|c| (c.target() / c.counted, c.counted));
     clamp_factor(weighted_median(ratios.collect()))
@@ -224,7 +235,7 @@ fn clamp_factor(factor: f64) -> f64 {
     factor.clamp(FACTOR_RANGE.0, FACTOR_RANGE.1)
 }
 
-fn evenly(calls: &[Call], most: usize) -> Vec<Call> {
+fn evenly(calls: &[CountedCall], most: usize) -> Vec<CountedCall> {
     if calls.len() <= most {
         return calls.to_vec();
     }
@@ -249,7 +260,7 @@ fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
     values.last().map_or(1.0, |v| v.0)
 }
 
-fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
+fn mean_error<'a>(predicted: impl Iterator<Item = (&'a CountedCall, f64)>) -> Share {
     let (sum, n) = predicted.fold((0.0, 0.0), |(sum, n), (call, tokens)| {
         (sum + (tokens - call.reported).abs() / call.reported, n + 1.0)
     });
@@ -259,7 +270,7 @@ fn mean_error<'a>(predicted: impl Iterator<Item = (&'a Call, f64)>) -> Share {
 /// Returns the error of predicting each call with least squares from the calls before it in its stretch. Uses the slope
 /// of the previous stretch until the stretch has its own. Does not predict the first call of a stretch; `None` if there
 /// are no others.
-fn prequential_error(calls: &[Call]) -> Option<Share> {
+fn prequential_error(calls: &[CountedCall]) -> Option<Share> {
     let mut predictions = Vec::with_capacity(calls.len());
     let mut usual_factor = 1.0;
     for stretch in stretches_of(calls) {
@@ -288,7 +299,7 @@ struct RunningLine {
 }
 
 impl RunningLine {
-    fn add(&mut self, call: &Call) {
+    fn add(&mut self, call: &CountedCall) {
         let (x, y) = (call.counted, call.target());
         self.calls += 1.0;
         let (from_x, from_y) = (x - self.mean_x, y - self.mean_y);
@@ -306,7 +317,7 @@ impl RunningLine {
         has_slope.then(|| clamp_factor(self.moment_xy / self.moment_xx))
     }
 
-    fn predict(&self, call: &Call, usual_factor: f64) -> f64 {
+    fn predict(&self, call: &CountedCall, usual_factor: f64) -> f64 {
         let factor = self.factor().unwrap_or(usual_factor);
         self.mean_y + factor * (call.counted - self.mean_x) + call.known
     }

@@ -1,6 +1,6 @@
 //! Reported and counted tokens of each call, for the fit.
 
-use super::calibrate::Call;
+use super::calibrate::CountedCall;
 use super::column::per_message;
 use super::weight::Weight;
 use crate::session::Session;
@@ -15,6 +15,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
         let sum = prefix[prefix.len() - 1];
         prefix.push(sum + if message.in_history { u64::from(*weight) } else { 0 });
     }
+    // With sums over all messages before each one, a context costs one subtraction, whatever its length.
     let mut compactions = session.compactions.iter().peekable();
     // Tokens kept by the last compaction, and the history's sum at its position.
     let (mut kept, mut dropped) = (0, 0);
@@ -40,7 +41,7 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
 /// Reported and counted tokens of the calls of a session.
 pub(super) struct CountedCalls {
     /// Calls whose context the provider counted, in order.
-    pub(super) reported: Vec<Call>,
+    pub(super) reported: Vec<CountedCall>,
     /// Tokens of the largest context by the counter, including the one at the end.
     pub(super) largest: f64,
 }
@@ -66,7 +67,7 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> CountedCalls {
             // A failed or aborted call reports nothing.
             let reported = call.reported_size()?;
             let stretch = session.compactions.partition_point(|c| c.call <= idx);
-            Some(Call {
+            Some(CountedCall {
                 reported: reported.as_f64(),
                 counted: counted as f64,
                 known: known as f64,
@@ -74,20 +75,24 @@ pub(super) fn calls(session: &Session, weights: &[Weight]) -> CountedCalls {
                 index: idx,
             })
         });
-    let mut calls: Vec<Call> = calls.collect();
+    let mut calls: Vec<CountedCall> = calls.collect();
     split_at_drops(&mut calls);
     CountedCalls { reported: calls, largest }
 }
 
 /// Numbers stretches from 0. Starts a new one if the reported context shrinks permanently without a recorded
 /// compaction. A single smaller call is not a drop.
-fn split_at_drops(calls: &mut [Call]) {
+fn split_at_drops(calls: &mut [CountedCall]) {
+    // Chosen: contexts shrink a little in ordinary use, since programs leave out old thoughts and reminders. At half,
+    // such calls would get overheads of their own. At double, cuts of a few tool results would distort the fit.
     const DROP: f64 = 4_000.0;
     let reported: Vec<f64> = calls.iter().map(|c| c.reported).collect();
     let compactions: Vec<usize> = calls.iter().map(|c| c.stretch).collect();
     let mut drops = 0;
     for (idx, call) in calls.iter_mut().enumerate() {
         if idx > 0 && compactions[idx - 1] == compactions[idx] {
+            // The smaller of two calls before and the larger of two calls after: one unusual call on either side, such
+            // as that of another model for a title, is no drop.
             let before = reported[idx - 1].min(reported[idx.saturating_sub(2)]);
             let after = reported.get(idx + 1).map_or(reported[idx], |next| next.max(reported[idx]));
             drops += usize::from(after + DROP < before);

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 #[serde(deny_unknown_fields)]
 pub(super) struct ImageRule {
     models: Vec<String>,
-    rule: Shape,
+    rule: RuleShape,
     /// Tokens of an image apart from its tiles.
     #[serde(default)]
     base: u32,
@@ -31,7 +31,7 @@ pub(super) struct ImageRule {
     #[serde(default)]
     budget: f64,
     /// Limits of the detail `original`.
-    original: Option<Limits>,
+    original: Option<ImageLimits>,
     /// Tokens at a low detail, if it differs.
     low: Option<u32>,
     /// Whether the provider publishes the rule for these models.
@@ -44,7 +44,7 @@ pub(super) struct ImageRule {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Shape {
+enum RuleShape {
     Tiles,
     Patches,
     Crops,
@@ -53,12 +53,13 @@ enum Shape {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Limits {
+struct ImageLimits {
     edge: f64,
     budget: f64,
 }
 
 /// Tolerance for rounding: 768.0000001 px are not a further tile.
+// Far above the error of a few operations on doubles (about 1e-13 for edges of a thousand pixels), far below a pixel.
 const EPSILON: f64 = 1e-6;
 
 static RULES: LazyLock<Vec<ImageRule>> = LazyLock::new(|| {
@@ -66,7 +67,7 @@ static RULES: LazyLock<Vec<ImageRule>> = LazyLock::new(|| {
     struct Table {
         image_rule: Vec<ImageRule>,
     }
-    let text = include_str!("../../../assets/image_rules.toml");
+    let text = include_str!("../assets/image_rules.toml");
     let mut table: Table = toml::from_str(text).expect("the bundled table is read by a test");
     for rule in &mut table.image_rule {
         for model in &mut rule.models {
@@ -95,16 +96,17 @@ impl ImageRule {
         let (width, height) = (f64::from(width), f64::from(height));
         let is_low = detail == ImageDetail::Low;
         match self.rule {
-            Shape::Tiles if is_low => self.base,
-            Shape::Tiles => self.tiles(width, height),
-            Shape::Patches => self.patches(width, height, detail),
-            Shape::Crops => self.crops(width, height),
-            Shape::Fixed if is_low => self.low.unwrap_or(self.tile),
-            Shape::Fixed => self.tile,
+            RuleShape::Tiles if is_low => self.base,
+            RuleShape::Tiles => self.tiles(width, height),
+            RuleShape::Patches => self.patches(width, height, detail),
+            RuleShape::Crops => self.crops(width, height),
+            RuleShape::Fixed if is_low => self.low.unwrap_or(self.tile),
+            RuleShape::Fixed => self.tile,
         }
     }
 
     fn tiles(&self, width: f64, height: f64) -> u32 {
+        // 512, 2048 and 768 px as in the guide of OpenAI that the table names as the source of these rows.
         const TILE: f64 = 512.0;
         let scale = (2048.0 / width.max(height)).min(768.0 / width.min(height)).min(1.0);
         let tiles = |edge: f64| (edge * scale / TILE - EPSILON).ceil().max(1.0);
@@ -112,7 +114,7 @@ impl ImageRule {
     }
 
     fn patches(&self, width: f64, height: f64, detail: ImageDetail) -> u32 {
-        let own = Limits { edge: self.edge.unwrap_or(f64::INFINITY), budget: self.budget };
+        let own = ImageLimits { edge: self.edge.unwrap_or(f64::INFINITY), budget: self.budget };
         let original = self.original.filter(|_| detail == ImageDetail::Original);
         let limits = original.unwrap_or(own);
         let fit = (limits.edge / width.max(height)).min(1.0);
@@ -129,8 +131,9 @@ impl ImageRule {
         (needed(scale).min(limits.budget) * self.factor - EPSILON).ceil() as u32
     }
 
-    /// Returns the scale at which an image needs at most so many patches: its area fits, and then one of its edges is a
-    /// whole number of patches.
+    /// Returns the scale at which an image needs at most `budget` patches. The area is made to fit first. Started
+    /// patches at the edges could still exceed the budget, so the edge that loses less is then shrunk to a whole number
+    /// of patches.
     fn shrink(&self, width: f64, height: f64, budget: f64) -> f64 {
         let scale = (budget * self.patch * self.patch / (width * height)).sqrt();
         let whole = |edge: f64| {

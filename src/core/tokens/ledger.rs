@@ -75,9 +75,11 @@ pub struct TokenLedger {
 }
 
 /// Maximum number of cached texts. The cache is cleared when it is full, which costs at most one recount per text.
+// Chosen: with texts of 16 KiB each, 64 MiB at most. Markers and notes of a sweep are far fewer and far shorter.
 const MAX_CACHED: usize = 4096;
 
 /// Maximum bytes of a cached text. Longer texts (summaries) are written only once.
+// Chosen: longer than any marker or note of a preset.
 const MAX_CACHED_BYTES: usize = 16 * 1024;
 
 impl TokenLedger {

@@ -18,17 +18,21 @@ pub(super) struct Provider {
 }
 
 /// An image of unknown size: a screenshot at the usual limit of Anthropic and `OpenAI`.
+// Chosen: most images in sessions of agents are screenshots, which providers shrink to about this many tokens
+// (`assets/image_rules.toml`). Icons would have less.
 const IMAGE: u32 = 1500;
 /// For Anthropic's models, a page has 1,500 to 3,000 tokens of text and an image of it.
 /// <https://platform.claude.com/docs/en/build-with-claude/pdf-support>
 const PAGE: u64 = 2000;
 /// Assumed bytes of a PDF per page of mixed text and images.
+// Chosen between pages of text (a few kilobytes) and scanned ones (hundreds): half doubles the tokens of every PDF.
 const PAGE_BYTES: u64 = 60_000;
 /// Maximum number of pages of a request (same source).
 const MAX_PAGES: u64 = 600;
 /// `OpenAI` counts a token per 100 ms. <https://platform.openai.com/docs/guides/realtime-costs>
 const AUDIO_PER_SECOND: u64 = 10;
 /// Assumed duration of audio of unknown length.
+// Chosen: a voice message. Half or double of it halves or doubles the count, which is marked as an estimate.
 const AUDIO_SECONDS: u64 = 60;
 
 impl Provider {
@@ -98,7 +102,8 @@ impl Provider {
     }
 }
 
-/// Returns 48,000 for uncompressed audio (16-bit mono at 24 kHz), otherwise 16,000 (128 kbit/s).
+/// Returns 48,000 for uncompressed audio (16-bit mono at 24 kHz, the format of `OpenAI`'s audio API), otherwise 16,000
+/// (128 kbit/s, a usual rate of MP3).
 fn audio_bytes_per_second(mime: &str) -> u64 {
     if mime.contains("wav") || mime.contains("pcm") { 48_000 } else { 16_000 }
 }

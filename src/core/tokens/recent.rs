@@ -4,9 +4,13 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 /// Minimum bytes of a text whose count is kept; shorter ones are counted quickly.
+// Chosen: predicted summaries are longer. A shorter text takes at most 10 µs to count (docs/performance.md) and would
+// displace one of the few long ones.
 const MIN_BYTES: usize = 1024;
 
 /// Maximum number of kept counts.
+// Chosen: a replay alternates between few long texts. Every lookup compares with all of them, so a longer list slows
+// down texts that do not repeat.
 const MAX_KEPT: usize = 6;
 
 /// A counter, a text and its count.

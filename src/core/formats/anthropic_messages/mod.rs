@@ -8,8 +8,8 @@ mod write;
 
 use super::message_list::{self, DetectedList, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
+use crate::json::Value;
 use crate::session::ModelVendor;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,

@@ -2,13 +2,14 @@
 
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
-    Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, without,
+    Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block,
+    without_elements,
 };
 use crate::formats::message_list::{
-    Block, Lines, PlainMessage, definition, document, plain_messages,
+    Lines, PlainBlock, PlainMessage, definition, document, plain_messages,
 };
+use crate::json::{Map, Value, json};
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session, Span};
-use serde_json::{Map, Value, json};
 
 /// Writes a conversation of another format as a request.
 pub(super) fn request(session: &Session, managed: &Managed) -> Vec<u8> {
@@ -71,7 +72,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if removed.iter().all(|g| *g) {
         return None;
     }
-    patches.extend(without(&blocks, &removed));
+    patches.extend(without_elements(&blocks, &removed));
     Some(patched(bytes, span, patches))
 }
 
@@ -108,7 +109,7 @@ fn edit_block(
 
 /// Returns a call's arguments as an object.
 fn input(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
+    match crate::json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
         _ if arguments.is_empty() => json!({}),
         _ => json!({"_raw": arguments}),
@@ -146,8 +147,8 @@ impl Request {
         let mut others = Vec::new();
         for block in turn.blocks {
             match block {
-                Block::Tool(tool) => self.tools.push(tool_value(tool)),
-                Block::Text(text) if is_instruction => {
+                PlainBlock::Tool(tool) => self.tools.push(tool_value(tool)),
+                PlainBlock::Text(text) if is_instruction => {
                     self.system.push(json!({"type": "text", "text": text}));
                 }
                 block => others.push(block_value(block)),
@@ -170,22 +171,22 @@ fn message(role: Role, blocks: Vec<Value>) -> Value {
     json!({"role": role.name(), "content": only_text.unwrap_or_else(|| blocks.into())})
 }
 
-fn block_value(block: Block) -> Value {
+fn block_value(block: PlainBlock) -> Value {
     match block {
-        Block::Text(text) => json!({"type": "text", "text": text}),
-        Block::Thinking(value) | Block::Native(value) | Block::Tool(value) => value,
-        Block::Media(media) => media_value(media),
-        Block::Call { call, tool, arguments } => {
+        PlainBlock::Text(text) => json!({"type": "text", "text": text}),
+        PlainBlock::Thinking(value) | PlainBlock::Native(value) | PlainBlock::Tool(value) => value,
+        PlainBlock::Media(media) => media_value(media),
+        PlainBlock::Call { call, tool, arguments } => {
             json!({"type": "tool_use", "id": call, "name": tool, "input": input(&arguments)})
         }
-        Block::Result { call, is_error, text, media } => {
+        PlainBlock::Result { call, is_error, text, media } => {
             result_value(&call, is_error, &text, media)
         }
     }
 }
 
 /// Returns a tool result, without content if it is empty.
-fn result_value(call: &str, is_error: bool, text: &str, media: Vec<Block>) -> Value {
+fn result_value(call: &str, is_error: bool, text: &str, media: Vec<PlainBlock>) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), "tool_result".into());
     result.insert("tool_use_id".to_owned(), call.into());

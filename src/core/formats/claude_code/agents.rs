@@ -4,12 +4,12 @@
 //! begins a separate tree. Later versions record them in `progress` records. The newest keep one file per sub-agent, in
 //! which `agentId` names it, and the result of the call that started it names it as well.
 
-use super::entry::Entry;
+use super::entry::ClaudeEntry;
 use super::id::Id;
 use super::tree::{is_message, uuid};
 use crate::formats::{ImportReport, json, title};
+use crate::json::Value;
 use crate::session::{Body, Role, Session, SubAgent, Track};
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Tools that start a sub-agent.
@@ -22,14 +22,14 @@ pub(super) struct Agent {
     /// The tool call that started it.
     pub call: Option<Box<str>>,
     /// Records between those of the main conversation.
-    pub inline: Vec<Entry>,
+    pub inline: Vec<ClaudeEntry>,
     /// Records from the program's `progress` records.
-    pub embedded: Vec<Entry>,
+    pub embedded: Vec<ClaudeEntry>,
 }
 
 /// Identifies a sub-agent.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Key {
+enum AgentKey {
     Id(Box<str>),
     /// The first record of a tree.
     Root(usize),
@@ -37,7 +37,7 @@ enum Key {
 
 /// Separates the records of the main conversation from the sub-agents, in order of their first records. A file with
 /// sub-agent records only is returned as a main conversation.
-pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
+pub(super) fn take_out(entries: Vec<ClaudeEntry>) -> (Vec<ClaudeEntry>, Vec<Agent>) {
     if !entries.iter().any(|e| is_message(e) && !is_side(e)) {
         return (entries, Vec::new());
     }
@@ -47,12 +47,12 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     let roots = roots(&entries);
     let mut main = Vec::with_capacity(entries.len());
     let mut agents: Vec<Agent> = Vec::new();
-    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut places: HashMap<AgentKey, usize> = HashMap::new();
     for (mut entry, root) in entries.into_iter().zip(roots) {
-        let mut agent = |key: Key| {
+        let mut agent = |key: AgentKey| {
             let id = match &key {
-                Key::Id(id) => Some(id.clone()),
-                Key::Root(_) => None,
+                AgentKey::Id(id) => Some(id.clone()),
+                AgentKey::Root(_) => None,
             };
             *places.entry(key).or_insert_with(|| {
                 agents.push(Agent { id, ..Agent::default() });
@@ -60,13 +60,13 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
             })
         };
         if let Some(embedded) = entry.embedded.take() {
-            let at = agent(Key::Id(embedded.agent));
+            let at = agent(AgentKey::Id(embedded.agent));
             agents[at].call = agents[at].call.take().or(embedded.call);
             agents[at].embedded.push(embedded.entry);
             main.push(entry);
         } else if let Some(root) = root {
             let id = entry.node.as_ref().and_then(|node| node.agent.as_deref());
-            let at = agent(id.map_or(Key::Root(root), |id| Key::Id(id.into())));
+            let at = agent(id.map_or(AgentKey::Root(root), |id| AgentKey::Id(id.into())));
             agents[at].inline.push(entry);
         } else {
             main.push(entry);
@@ -75,13 +75,13 @@ pub(super) fn take_out(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Agent>) {
     (main, agents)
 }
 
-fn is_side(entry: &Entry) -> bool {
+fn is_side(entry: &ClaudeEntry) -> bool {
     entry.node.as_ref().is_some_and(|node| node.is_sidechain)
 }
 
 /// Returns the first record of the tree for every record of a sub-agent. A record whose parent is missing belongs to
 /// the tree of the sub-agent record before it.
-fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
+fn roots(entries: &[ClaudeEntry]) -> Vec<Option<usize>> {
     let side = || entries.iter().enumerate().filter(|(_, e)| is_side(e));
     let by_uuid: HashMap<&Id, usize> =
         side().filter_map(|(at, entry)| Some((uuid(entry)?, at))).collect();
@@ -120,7 +120,7 @@ fn roots(entries: &[Entry]) -> Vec<Option<usize>> {
 
 /// Returns the sub-agents whose results are in the main conversation: the id of the call that started each, by agent
 /// id.
-pub(super) fn reported_agents(entries: &[Entry]) -> BTreeMap<String, Box<str>> {
+pub(super) fn reported_agents(entries: &[ClaudeEntry]) -> BTreeMap<String, Box<str>> {
     let reports = entries.iter().filter_map(|entry| entry.agent_result.as_deref());
     reports.map(|it| (it.agent.to_string(), it.call.clone())).collect()
 }
@@ -174,7 +174,7 @@ impl<'a> AgentCalls<'a> {
         let arguments = call.as_ref().and_then(|call| self.calls.get(&**call));
         let text = |key: &str| argument(arguments?, key);
         let kind = text("subagent_type").map(Into::into);
-        if let Some(description) = text("description").as_deref().and_then(title::of) {
+        if let Some(description) = text("description").as_deref().and_then(title::first_line) {
             session.title = description;
         }
         session.track = Track::SubAgent(SubAgent { id, kind, call });
@@ -183,6 +183,6 @@ impl<'a> AgentCalls<'a> {
 
 /// Returns a string argument of a call.
 fn argument(arguments: &str, key: &str) -> Option<String> {
-    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let arguments: Value = crate::json::from_str(arguments).ok()?;
     json::str_at(&arguments, &[key]).map(str::to_owned)
 }

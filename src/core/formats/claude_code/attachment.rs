@@ -5,7 +5,8 @@
 
 use super::blocks;
 use crate::formats::content;
-use crate::formats::json::{BorrowedValue, joined};
+use crate::formats::json::{self, joined};
+use crate::json::BorrowedValue;
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
@@ -44,7 +45,7 @@ fn is_hook_sent(kind: &str, attachment: &BorrowedValue<'_>) -> bool {
 /// Returns the text of an attachment, or an empty text if its notation is unknown.
 fn text<'a>(kind: &str, attachment: &BorrowedValue<'a>) -> Cow<'a, str> {
     let text = |key: &str| attachment.str_at(&[key]).unwrap_or_default();
-    let list = |key: &str| attachment.get(key).map(BorrowedValue::text_of).unwrap_or_default();
+    let list = |key: &str| attachment.get(key).map(json::borrowed_text_of).unwrap_or_default();
     match kind {
         "edited_text_file" => lines(vec![text("filename"), text("snippet")]),
         "task_reminder" | "todo_reminder" => tasks(attachment.get("content")),
@@ -87,7 +88,7 @@ fn tasks<'a>(content: Option<&BorrowedValue<'a>>) -> Cow<'a, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use crate::json::{Value, json};
 
     fn text(attachment: &Value) -> Vec<String> {
         let attachment = attachment.to_string();

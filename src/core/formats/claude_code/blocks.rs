@@ -1,7 +1,8 @@
 //! Converts the content blocks of a message to parts.
 
 use crate::formats::content;
-use crate::formats::json::{BorrowedValue, joined};
+use crate::formats::json::{self, joined};
+use crate::json::BorrowedValue;
 use crate::session::{Body, Part};
 use std::borrow::Cow;
 
@@ -26,7 +27,7 @@ fn bodies(block: &BorrowedValue<'_>) -> impl Iterator<Item = Body> {
     let text = |key: &str| block.str_at(&[key]).unwrap_or_default();
     let mut inside = Vec::new();
     let body = match &*kind {
-        _ if let BorrowedValue::Text(_) = block => Body::Text(block.text_of().into()),
+        _ if let BorrowedValue::Text(_) = block => Body::Text(json::borrowed_text_of(block).into()),
         "text" => Body::Text(text("text").into()),
         "thinking" => thinking(text("thinking"), &text("signature")),
         "redacted_thinking" => thinking("".into(), &text("data")),
@@ -58,13 +59,13 @@ fn tool_result(block: &BorrowedValue<'_>, inside: &mut Vec<Body>) -> Body {
                 match item.str_at(&["type"]).as_deref() {
                     Some("image") => inside.push(media(item, "image/*", Some(&call))),
                     Some("document") => inside.push(media(item, "application/pdf", Some(&call))),
-                    Some("text") => texts.push(item.text_of()),
+                    Some("text") => texts.push(json::borrowed_text_of(item)),
                     _ => texts.push(item.to_json().into()),
                 }
             }
         }
         Some(BorrowedValue::Null) | None => {}
-        Some(text @ BorrowedValue::Text(_)) => texts.push(text.text_of()),
+        Some(text @ BorrowedValue::Text(_)) => texts.push(json::borrowed_text_of(text)),
         Some(other) => texts.push(other.to_json().into()),
     }
     Body::ToolResult {
@@ -91,7 +92,7 @@ fn media(block: &BorrowedValue<'_>, mime: &str, within: Option<&str>) -> Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn returns_a_part_for_every_block_and_for_media_in_results() {

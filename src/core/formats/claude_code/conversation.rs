@@ -1,7 +1,13 @@
 //! Converts the records of one conversation, in file order, to messages, model calls and compactions.
+//!
+//! The program writes an answer as several records, one for each block, and other records may stand between them. The
+//! whole answer is added at its first record. What follows a compaction's boundary belongs to its context as long as it
+//! is the summary or an attachment.
 
 use super::answers::{answered, with_names_of_tools};
-use super::entry::{Answer, Boundary, Entry, EntryKind, Message, Origin, recorded_title};
+use super::entry::{
+    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, MessageOrigin, recorded_title,
+};
 use super::id::Id;
 use super::records;
 use super::tree::{RecordPlace, uuid};
@@ -26,7 +32,7 @@ pub(super) struct ReadConversation {
 pub(super) fn read_conversation(
     input: &Input,
     number: Option<usize>,
-    entries: &[Entry],
+    entries: &[ClaudeEntry],
     parts: Vec<Vec<Part>>,
     places: &[RecordPlace],
     progress: &Progress,
@@ -50,7 +56,7 @@ pub(super) fn read_conversation(
 /// A session under construction.
 struct ConversationBuilder<'a> {
     builder: SessionBuilder,
-    entries: &'a [Entry],
+    entries: &'a [ClaudeEntry],
     /// Parts of the records, until they are moved into a message.
     parts: Vec<Vec<Part>>,
     /// Indices of the records of each answer.
@@ -58,7 +64,7 @@ struct ConversationBuilder<'a> {
     /// Messages by their record ids, if a compaction refers to any.
     messages: Option<HashMap<&'a Id, usize>>,
     /// The compaction whose context is being read.
-    compaction: Option<Compaction<'a>>,
+    compaction: Option<OpenCompaction<'a>>,
     has_history: bool,
     first_prompt: Option<String>,
     warnings: Vec<Warning>,
@@ -67,7 +73,7 @@ struct ConversationBuilder<'a> {
 }
 
 /// A compaction and the messages it wrote.
-struct Compaction<'a> {
+struct OpenCompaction<'a> {
     boundary: Option<&'a Boundary>,
     before: Option<Tokens>,
     after: Option<Tokens>,
@@ -79,7 +85,7 @@ struct Compaction<'a> {
 impl<'a> ConversationBuilder<'a> {
     fn new(
         mut builder: SessionBuilder,
-        entries: &'a [Entry],
+        entries: &'a [ClaudeEntry],
         parts: Vec<Vec<Part>>,
         places: &[RecordPlace],
     ) -> Self {
@@ -93,7 +99,7 @@ impl<'a> ConversationBuilder<'a> {
         let n_messages = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
         builder.reserve(n_messages, answers.len(), n_parts);
-        let names_messages = |entry: &Entry| match &entry.kind {
+        let names_messages = |entry: &ClaudeEntry| match &entry.kind {
             EntryKind::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
             _ => false,
         };
@@ -115,7 +121,7 @@ impl<'a> ConversationBuilder<'a> {
     }
 
     /// Adds a record. Returns false if it is not in the context.
-    fn add(&mut self, at: usize, entry: &'a Entry) -> bool {
+    fn add(&mut self, at: usize, entry: &'a ClaudeEntry) -> bool {
         match &entry.kind {
             EntryKind::Message(message) => self.add_message(at, entry, message),
             EntryKind::Answer(answer) => self.add_answer(at, entry, answer),
@@ -123,7 +129,7 @@ impl<'a> ConversationBuilder<'a> {
                 self.close_compaction();
                 // A managed conversation begins with a boundary that this program wrote.
                 if self.has_history || at >= self.managed_end {
-                    self.compaction = Some(Compaction {
+                    self.compaction = Some(OpenCompaction {
                         before: self.checked(
                             entry,
                             boundary.before,
@@ -158,7 +164,7 @@ impl<'a> ConversationBuilder<'a> {
         }
     }
 
-    fn add_message(&mut self, at: usize, entry: &'a Entry, message: &Message) -> bool {
+    fn add_message(&mut self, at: usize, entry: &'a ClaudeEntry, message: &ClaudeMessage) -> bool {
         if self.parts[at].is_empty() {
             return false;
         }
@@ -171,7 +177,7 @@ impl<'a> ConversationBuilder<'a> {
         let is_root = entry.node.as_ref().is_some_and(|n| n.parent.is_none());
         if message.is_summary && self.compaction.is_none() && self.has_history && is_root {
             // Old versions begin again with a summary and write no boundary.
-            self.compaction = Some(Compaction {
+            self.compaction = Some(OpenCompaction {
                 boundary: None,
                 before: None,
                 after: None,
@@ -183,7 +189,7 @@ impl<'a> ConversationBuilder<'a> {
             Some(compaction) if message.is_summary => compaction.written.is_empty(),
             // Attachments directly after the summary repeat earlier ones.
             Some(compaction) => {
-                message.origin == Origin::Attachment && !compaction.written.is_empty()
+                message.origin == MessageOrigin::Attachment && !compaction.written.is_empty()
             }
             None => false,
         };
@@ -200,7 +206,7 @@ impl<'a> ConversationBuilder<'a> {
             ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
         };
         if self.first_prompt.is_none() && !message.is_injected && !message.is_summary {
-            self.first_prompt = records::user_text(&draft.parts).and_then(title::of);
+            self.first_prompt = records::user_text(&draft.parts).and_then(title::first_line);
         }
         let idx = self.push(entry, draft);
         if let Some(compaction) = self.compaction.as_mut().filter(|_| is_written) {
@@ -210,7 +216,7 @@ impl<'a> ConversationBuilder<'a> {
     }
 
     /// Adds the whole answer at its first record. Further records are skipped.
-    fn add_answer(&mut self, at: usize, entry: &'a Entry, answer: &'a Answer) -> bool {
+    fn add_answer(&mut self, at: usize, entry: &'a ClaudeEntry, answer: &'a ClaudeAnswer) -> bool {
         let lines = match &answer.group {
             Some(group) => self.answers.remove(&**group).unwrap_or_default(),
             None => vec![at],
@@ -249,7 +255,12 @@ impl<'a> ConversationBuilder<'a> {
     }
 
     /// Returns a plausible count of a record, else adds a warning.
-    fn checked(&mut self, entry: &Entry, tokens: Option<Tokens>, what: &str) -> Option<Tokens> {
+    fn checked(
+        &mut self,
+        entry: &ClaudeEntry,
+        tokens: Option<Tokens>,
+        what: &str,
+    ) -> Option<Tokens> {
         counts::checked(tokens, what).unwrap_or_else(|why| {
             self.warn(entry, why);
             None
@@ -279,11 +290,11 @@ impl<'a> ConversationBuilder<'a> {
         found.into_iter().max_by_key(|usage| usage.output)
     }
 
-    fn warn(&mut self, entry: &Entry, text: String) {
+    fn warn(&mut self, entry: &ClaudeEntry, text: String) {
         self.warnings.push(Warning { line: Some(entry.line), text });
     }
 
-    fn push(&mut self, entry: &'a Entry, draft: Draft) -> usize {
+    fn push(&mut self, entry: &'a ClaudeEntry, draft: Draft) -> usize {
         self.has_history |= draft.in_history;
         let idx = self.builder.message(draft);
         if let Some(messages) = &mut self.messages {
@@ -294,7 +305,7 @@ impl<'a> ConversationBuilder<'a> {
 
     /// Adds the current compaction to the session, once its context is complete.
     fn close_compaction(&mut self) {
-        let Some(Compaction { boundary, before, after, is_first: _, written }) =
+        let Some(OpenCompaction { boundary, before, after, is_first: _, written }) =
             self.compaction.take()
         else {
             return;
@@ -340,8 +351,8 @@ impl<'a> ConversationBuilder<'a> {
 }
 
 /// Returns the project folder, which every record of a conversation and few other records name.
-fn project(session: &Session, entries: &[Entry]) -> Option<String> {
-    let folder = |entry: &Entry| {
+fn project(session: &Session, entries: &[ClaudeEntry]) -> Option<String> {
+    let folder = |entry: &ClaudeEntry| {
         let text = session.raw(&entry.span);
         let place = member(&text, &(0..text.len()), "cwd")?;
         Some(serde_json::from_slice(&text[place]).ok())

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// A record of the file.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ClaudeEntry {
     /// Byte range in the file.
     pub span: Span,
     /// Line number from 1.
@@ -15,7 +15,7 @@ pub(super) struct Entry {
     /// Kind of record, as named in the import report.
     pub label: Cow<'static, str>,
     /// Position in the tree of records, for records that are part of it.
-    pub node: Option<Node>,
+    pub node: Option<EntryNode>,
     /// Time at which it was written.
     pub time: Option<Millis>,
     /// Whether it records its working folder.
@@ -44,12 +44,12 @@ pub(super) struct Embedded {
     pub agent: Box<str>,
     /// The tool call that started it.
     pub call: Option<Box<str>>,
-    pub entry: Entry,
+    pub entry: ClaudeEntry,
 }
 
 /// A record's position in the tree.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct EntryNode {
     pub uuid: Option<Id>,
     pub parent: Option<Id>,
     /// Part of a sub-agent's conversation.
@@ -62,9 +62,9 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) enum EntryKind {
     /// A message of the user, a tool or the harness.
-    Message(Message),
+    Message(ClaudeMessage),
     /// A record of a model answer.
-    Answer(Answer),
+    Answer(ClaudeAnswer),
     /// The error message of a call that the provider rejected because its context was too long.
     Rejection(Box<str>),
     /// A compaction.
@@ -83,18 +83,18 @@ pub(super) enum EntryKind {
 
 /// A message sent to the model.
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(super) struct ClaudeMessage {
     pub parts: Vec<Part>,
     pub is_injected: bool,
     pub is_summary: bool,
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     /// Reasoning effort that the user set.
     pub effort: Option<Box<str>>,
 }
 
 /// Relation of a message to the record before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum MessageOrigin {
     #[default]
     Own,
     /// Added by a tool call.
@@ -105,7 +105,7 @@ pub(super) enum Origin {
 
 /// A record of a model answer, which may span several records.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ClaudeAnswer {
     /// Key shared by all records of one answer.
     pub group: Option<Box<str>>,
     pub model: Option<Box<str>>,
@@ -129,7 +129,7 @@ pub(super) struct Boundary {
     pub preserved_first: bool,
 }
 
-impl Entry {
+impl ClaudeEntry {
     /// Moves the parts out of the record.
     pub(super) fn take_parts(&mut self) -> Vec<Part> {
         match &mut self.kind {
@@ -141,7 +141,7 @@ impl Entry {
 }
 
 /// Returns the last title that the user set, else the last one of the program.
-pub(super) fn recorded_title(entries: &[Entry]) -> Option<String> {
+pub(super) fn recorded_title(entries: &[ClaudeEntry]) -> Option<String> {
     let last = |by_user: bool| {
         entries.iter().rev().find_map(|entry| match &entry.kind {
             EntryKind::Title(title, by) if *by == by_user => Some(title.to_string()),

@@ -11,7 +11,7 @@ pub(super) enum Id {
     Other(Box<str>),
 }
 
-/// Number of digits of each group.
+/// Number of digits of each group (RFC 9562, section 4).
 const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
 impl From<&str> for Id {

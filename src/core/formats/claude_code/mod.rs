@@ -18,11 +18,11 @@ mod records;
 mod resume;
 mod tree;
 
-use super::json::BorrowedValue;
 use super::read_log::ReadLog;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl,
 };
+use crate::json::BorrowedValue;
 use crate::progress::Progress;
 use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;
@@ -85,7 +85,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let n_known = records.iter().filter(known).count();
     let has_message = records.iter().any(|r| {
         matches!(json::str_at(&r.value, &["type"]), Some("user" | "assistant"))
-            && r.value.get("message").is_some_and(serde_json::Value::is_object)
+            && r.value.get("message").is_some_and(crate::json::Value::is_object)
             && ["uuid", "sessionId"].iter().all(|key| json::str_at(&r.value, &[key]).is_some())
     });
     // Up to a quarter of the records may be damaged or of new types.

@@ -2,25 +2,29 @@
 
 use super::agents::{self, Agent, AgentCalls};
 use super::conversation;
-use super::entry::{Entry, EntryKind};
+use super::entry::{ClaudeEntry, EntryKind};
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
 use crate::formats::read_log::ReadLog;
 use crate::formats::{ImportReport, Input, ParseError, Parsed, Warning};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Part, Pieces as _, Session, Track};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Tokens by which a call's context may shrink without a compaction before a warning is given.
+// Chosen: the program leaves out old thoughts and reminders between turns. At half, many sessions would get a warning
+// for that; at double, a restart that lost a few files would get none.
 const ODD_SHRINKING: Tokens = Tokens(4000);
 /// Minimum limit in bytes for the records that branches share with the main conversation. The limit is the size of the
 /// file, if larger.
+// Chosen: small files may repeat everything in each of their branches, and files of any size at most double in memory.
 const MAX_REPEATED: usize = 64 << 20;
 
 /// Maximum number of sub-agents with separate conversations.
+// Chosen: each is a conversation in a list, and nobody selects among more. Double only takes more memory.
 const MAX_AGENTS: usize = 2000;
 
 /// Description of a file without a conversation.
@@ -29,7 +33,7 @@ const EMPTY: &str = "a Claude Code session without a message";
 /// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
-    entries: Vec<Entry>,
+    entries: Vec<ClaudeEntry>,
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
@@ -37,7 +41,7 @@ pub(super) fn read(
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
-    let parts: Vec<Vec<Part>> = entries.iter_mut().map(Entry::take_parts).collect();
+    let parts: Vec<Vec<Part>> = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
     let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
     let conversation =
         conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
@@ -68,7 +72,7 @@ pub(super) fn read(
 
 /// Counts the records by kind.
 fn report(
-    entries: &[Entry],
+    entries: &[ClaudeEntry],
     main: &[RecordPlace],
     is_context: &[bool],
     agents: &[Agent],
@@ -94,7 +98,7 @@ fn report(
 /// Reads the branches. Returns their conversations and the number of those left out because of their size.
 fn branches(
     input: &Input,
-    entries: &[Entry],
+    entries: &[ClaudeEntry],
     parts: &[Vec<Part>],
     courses: Vec<Course>,
     progress: &Progress,
@@ -164,7 +168,7 @@ fn sub_agent(
     // Inline records are complete, and `progress` records repeat them.
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
-    let parts = entries.iter_mut().map(Entry::take_parts).collect();
+    let parts = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
     let conversation =
         conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
     warnings.extend(conversation.warnings);
@@ -188,7 +192,7 @@ fn left_out(n: usize, one: &str, many: &str) -> Option<String> {
 }
 
 /// Returns a warning about messages on branches that were rewound.
-fn abandoned(entries: &[Entry], places: &[RecordPlace], n_branches: usize) -> Option<String> {
+fn abandoned(entries: &[ClaudeEntry], places: &[RecordPlace], n_branches: usize) -> Option<String> {
     let left = entries.iter().zip(places).filter(|(entry, place)| {
         **place == RecordPlace::Abandoned
             && matches!(entry.kind, EntryKind::Message(_) | EntryKind::Answer(_))
@@ -210,15 +214,17 @@ fn abandoned(entries: &[Entry], places: &[RecordPlace], n_branches: usize) -> Op
 }
 
 /// Returns a warning about tool results that the program cleared without recording which.
-fn microcompactions(entries: &[Entry]) -> Option<String> {
+fn microcompactions(entries: &[ClaudeEntry]) -> Option<String> {
     let n = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Microcompaction)).count();
     (n > 0).then(|| format!("the program cleared old tool results {n} times without recording which; they count in full"))
 }
 
 /// Maximum number of calls listed in a warning.
+// Chosen: a warning stays within one or two lines.
 const MAX_LISTED: usize = 12;
 
 /// Number of bytes that are decompressed at once.
+// A block in memory has at most as many (`MAX_BLOCK` in `session/packed.rs`). Half would decompress large blocks twice.
 const STRETCH: usize = 4 << 20;
 
 /// Returns warnings about calls whose reported context shrinks without a recorded compaction.
@@ -252,7 +258,7 @@ fn odd_shrinking(session: &Session) -> Vec<String> {
         let text = &stretch[span.start - at.start..span.end - at.start];
         let of = |key| {
             let place = json::member(text, &(0..text.len()), key)?;
-            serde_json::from_slice(&text[place]).ok()
+            crate::json::from_slice(&text[place]).ok()
         };
         written_by.insert(call, [of("version"), of("sessionId")]);
     }

@@ -1,15 +1,16 @@
 //! Parses the records of the file.
 
 use super::entry::{
-    AgentResult, Answer, Boundary, Embedded, Entry, EntryKind, Message, Node, Origin,
+    AgentResult, Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, Embedded, EntryKind,
+    EntryNode, MessageOrigin,
 };
 use super::id::Id;
 use super::{attachment, blocks};
-use crate::formats::json::BorrowedValue;
-use crate::formats::{counts, json, mark, time};
+use crate::formats::{counts, json, mark};
+use crate::json::BorrowedValue;
+use crate::json::Value;
 use crate::session::{Body, Part, Span, Usage, says_too_long};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::borrow::Cow;
 
 impl EntryKind {
@@ -24,6 +25,8 @@ impl EntryKind {
 
 /// First version whose recorded `output_tokens` is always final. Earlier versions record a placeholder written during
 /// streaming, and the final count only in the record with the `stop_reason`.
+// From recorded sessions: 422 messages of 2.1.17 have 547 output tokens in all, and those of later versions plausible
+// numbers.
 const OUTPUT_TRUSTED: [u64; 3] = [2, 1, 90];
 
 /// Prefixes of text that the harness wrote, not the user.
@@ -60,8 +63,13 @@ fn has_text(parts: &[Part]) -> bool {
 }
 
 /// Parses a record. `text` is its text, `span` its byte range.
-pub(super) fn read(text: &[u8], record: &BorrowedValue<'_>, span: &Span, line: usize) -> Entry {
-    Entry {
+pub(super) fn read(
+    text: &[u8],
+    record: &BorrowedValue<'_>,
+    span: &Span,
+    line: usize,
+) -> ClaudeEntry {
+    ClaudeEntry {
         embedded: embedded(text, record, span, line).map(Box::new),
         ..parsed(record, span.clone(), line)
     }
@@ -88,7 +96,7 @@ fn boxed(record: &BorrowedValue<'_>, path: &[&str]) -> Option<Box<str>> {
     record.str_at(path).map(Into::into)
 }
 
-fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
+fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> ClaudeEntry {
     let text = |path: &[&str]| record.str_at(path).unwrap_or("?".into());
     let kind = &*text(&["type"]);
     let (sub, content) = match kind {
@@ -111,12 +119,12 @@ fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
         _ => format!("{kind}{slash}{sub}{unread}{side}").into(),
     };
     let agent_result = boxed(record, &["toolUseResult", "agentId"]).zip(content.answered_call());
-    Entry {
+    ClaudeEntry {
         span,
         line,
         label,
         node,
-        time: record.get("timestamp").and_then(time::millis_read),
+        time: record.get("timestamp").and_then(json::millis_read),
         names_folder: record.get("cwd").is_some(),
         kind: content,
         agent_result: agent_result.map(|(agent, call)| Box::new(AgentResult { agent, call })),
@@ -125,9 +133,9 @@ fn parsed(record: &BorrowedValue<'_>, span: Span, line: usize) -> Entry {
 }
 
 /// Returns a record's position in the tree, or `None` for kinds that are not part of it.
-fn node(kind: &str, record: &BorrowedValue<'_>) -> Option<Node> {
+fn node(kind: &str, record: &BorrowedValue<'_>) -> Option<EntryNode> {
     let id = |key: &str| record.str_at(&[key]).map(|id| Id::from(&*id));
-    matches!(kind, "user" | "assistant" | "attachment" | "system" | "progress").then(|| Node {
+    matches!(kind, "user" | "assistant" | "attachment" | "system" | "progress").then(|| EntryNode {
         uuid: id("uuid"),
         parent: id("parentUuid").or_else(|| id("logicalParentUuid")),
         is_sidechain: record.is_true(&["isSidechain"]),
@@ -150,8 +158,14 @@ fn user(record: &BorrowedValue<'_>) -> EntryKind {
     // Text next to a tool result is the harness's (a rejection, an interruption).
     let is_injected = is_meta || (has_results || user_text(&parts).is_none()) && has_text(&parts);
     let is_of_call = is_meta && record.str_at(&["sourceToolUseID"]).is_some();
-    let origin = if is_of_call { Origin::Call } else { Origin::Own };
-    EntryKind::Message(Message { parts, is_injected, is_summary, origin, effort: effort(record) })
+    let origin = if is_of_call { MessageOrigin::Call } else { MessageOrigin::Own };
+    EntryKind::Message(ClaudeMessage {
+        parts,
+        is_injected,
+        is_summary,
+        origin,
+        effort: effort(record),
+    })
 }
 
 /// Returns the reasoning effort that a prompt requests.
@@ -180,11 +194,11 @@ fn attached(record: &BorrowedValue<'_>) -> EntryKind {
         return EntryKind::Other;
     }
     let is_injected = !attachment::is_user_message(attachment) || user_text(&parts).is_none();
-    EntryKind::Message(Message {
+    EntryKind::Message(ClaudeMessage {
         parts,
         is_injected,
-        origin: Origin::Attachment,
-        ..Message::default()
+        origin: MessageOrigin::Attachment,
+        ..ClaudeMessage::default()
     })
 }
 
@@ -210,7 +224,7 @@ fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
         return EntryKind::Other;
     };
     let text = |path: &[&str]| boxed(record, path);
-    EntryKind::Answer(Answer {
+    EntryKind::Answer(ClaudeAnswer {
         group: text(&["message", "id"])
             .or_else(|| text(&["requestId"]))
             .or_else(|| text(&["uuid"])),
@@ -261,10 +275,10 @@ fn system(record: &BorrowedValue<'_>) -> EntryKind {
         Some("microcompact_boundary") => EntryKind::Microcompaction,
         Some(super::MARK) => EntryKind::Managed(mark::calibration(&record.to_value())),
         // The output of a program command is sent with the next prompt.
-        Some("local_command") => EntryKind::Message(Message {
+        Some("local_command") => EntryKind::Message(ClaudeMessage {
             parts: record.get("content").map(blocks::parts).unwrap_or_default(),
             is_injected: true,
-            ..Message::default()
+            ..ClaudeMessage::default()
         }),
         _ => EntryKind::Other,
     }

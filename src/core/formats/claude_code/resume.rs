@@ -7,9 +7,9 @@ use crate::formats::editing::{Patch, patched};
 use crate::formats::json::{member, str_at};
 use crate::formats::jsonl::{Record, map_records};
 use crate::formats::{CannotExport, NewSession, Resumable, Resume};
+use crate::json::{Value, json};
 use crate::progress::Progress;
 use crate::session::Span;
-use serde_json::{Value, json};
 
 /// Session store of Claude Code.
 pub(super) const RESUME: Resume = Resume {
@@ -20,10 +20,11 @@ pub(super) const RESUME: Resume = Resume {
 };
 
 /// Maximum length of a folder name in the store. Longer names are cut and get a hash.
+// As in Claude Code, which would not find a session in a folder with another name.
 const MAX_LENGTH: usize = 200;
 
 /// A parsed record.
-struct Line {
+struct ResumedRecord {
     span: Span,
     session: Option<String>,
     uuid: Option<String>,
@@ -31,7 +32,7 @@ struct Line {
 }
 
 fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
-    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
+    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), ResumedRecord::read);
     let lines = lines.unwrap_or_default();
     if lines.is_empty() {
         let reason = "the file holds no records".to_owned();
@@ -50,7 +51,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     })
 }
 
-impl Line {
+impl ResumedRecord {
     fn read(record: Record) -> Self {
         let text = |key: &str| str_at(&record.value, &[key]).map(ToOwned::to_owned);
         Self { session: text("sessionId"), uuid: text("uuid"), cwd: text("cwd"), span: record.span }

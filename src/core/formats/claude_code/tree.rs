@@ -1,10 +1,13 @@
 //! Finds the records of the conversation. A file is a forest of records, and the user may have rewound it.
 //!
+//! The parent of each record is found first, then the path from the last message to the root. A record outside of that
+//! path is kept if the path from it leads into the conversation through records that belong to it.
+//!
 //! Records also branch for other reasons: parallel tool calls, hooks, progress. Records outside the path from the first
 //! to the last record are therefore left out only if they belong to another course of the conversation: another prompt
 //! or answer at the same position, with all that follows it.
 
-use super::entry::{Entry, EntryKind, Origin};
+use super::entry::{ClaudeEntry, EntryKind, MessageOrigin};
 use super::id::Id;
 use super::records;
 use crate::formats::title;
@@ -39,16 +42,18 @@ const HOOK_PROGRESS: &str = "progress/hook_progress";
 
 /// Maximum number of records between an answer and the progress of its hook. A hook ends within the turn; the limit
 /// keeps the time linear for files that name distant records.
+// Chosen: a turn with parallel calls and hooks has some hundred records.
 const MAX_HOOK_DISTANCE: usize = 1_000;
 
 /// Maximum number of branches with separate conversations.
+// Chosen: each branch takes a pass over all records and a conversation in memory. The oldest are left out.
 const MAX_BRANCHES: usize = 50;
 
 /// Returns the courses of the conversation: the main one, then the rewound branches in order of their last records.
-pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
+pub(super) fn courses(entries: &[ClaudeEntry]) -> Vec<Course> {
     let is_sidechain = !entries.iter().any(|e| is_message(e) && is_in(e, false));
     let mut places = vec![RecordPlace::Other; entries.len()];
-    let mut tree = Tree::of_most(entries.len());
+    let mut tree = EntryTree::of_most(entries.len());
     for (at, entry) in entries.iter().enumerate().filter(|(_, e)| is_in(e, is_sidechain)) {
         if tree.add(at, entry, entries) {
             places[at] = RecordPlace::Main;
@@ -75,29 +80,29 @@ pub(super) fn courses(entries: &[Entry]) -> Vec<Course> {
     std::iter::once(course(&main, None)).chain(branches).collect()
 }
 
-fn is_in(entry: &Entry, is_sidechain: bool) -> bool {
+fn is_in(entry: &ClaudeEntry, is_sidechain: bool) -> bool {
     entry.node.as_ref().is_some_and(|n| n.is_sidechain == is_sidechain)
 }
 
 /// Whether the record is a message rather than an attachment.
-pub(super) fn is_message(entry: &Entry) -> bool {
+pub(super) fn is_message(entry: &ClaudeEntry) -> bool {
     match &entry.kind {
-        EntryKind::Message(message) => message.origin != Origin::Attachment,
+        EntryKind::Message(message) => message.origin != MessageOrigin::Attachment,
         EntryKind::Answer(_) => true,
         _ => false,
     }
 }
 
-pub(super) fn uuid(entry: &Entry) -> Option<&Id> {
+pub(super) fn uuid(entry: &ClaudeEntry) -> Option<&Id> {
     entry.node.as_ref().and_then(|n| n.uuid.as_ref())
 }
 
-fn is_other(entry: &Entry) -> bool {
+fn is_other(entry: &ClaudeEntry) -> bool {
     matches!(entry.kind, EntryKind::Other | EntryKind::Rejection(_))
 }
 
 /// Records of the conversation's forest, in file order.
-struct Tree<'a> {
+struct EntryTree<'a> {
     /// Index of the entry, by node.
     entries: Vec<usize>,
     /// Index of the parent node, by node.
@@ -105,7 +110,7 @@ struct Tree<'a> {
     by_uuid: HashMap<&'a Id, usize>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> EntryTree<'a> {
     /// Creates an empty tree with capacity for this number of records.
     fn of_most(records: usize) -> Self {
         Self {
@@ -116,7 +121,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds a record. Returns false if it is a copy of one with content.
-    fn add(&mut self, at: usize, entry: &'a Entry, entries: &[Entry]) -> bool {
+    fn add(&mut self, at: usize, entry: &'a ClaudeEntry, entries: &[ClaudeEntry]) -> bool {
         if let Some(uuid) = uuid(entry) {
             let place = self.by_uuid.entry(uuid);
             if let Occupied(first) = &place
@@ -132,7 +137,7 @@ impl<'a> Tree<'a> {
 
     /// Sets the parents, which may follow their children in the file. A missing parent is replaced by the previous
     /// record.
-    fn link(&mut self, entries: &[Entry]) {
+    fn link(&mut self, entries: &[ClaudeEntry]) {
         // The last record that is not the progress of a hook.
         let mut last = None;
         for node in 0..self.entries.len() {
@@ -149,12 +154,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns the named parent of a record, or the previous record if the named one is missing.
-    fn parent(&self, node: usize, entries: &[Entry]) -> Option<usize> {
+    fn parent(&self, node: usize, entries: &[ClaudeEntry]) -> Option<usize> {
         let entry = |node: usize| &entries[self.entries[node]];
         let named = entry(node).node.as_ref().and_then(|n| n.parent.as_ref());
         let before = node.checked_sub(1);
         // Usually it is the previous record. A record without content may have a copy with content.
-        let is_parent = |before: &Entry| uuid(before) == named && !is_other(before);
+        let is_parent = |before: &ClaudeEntry| uuid(before) == named && !is_other(before);
         if before.is_some_and(|before| is_parent(entry(before))) {
             return before;
         }
@@ -186,7 +191,7 @@ impl<'a> Tree<'a> {
 
     /// Returns the last record of the conversation: the last message, unless the file names a record on another branch
     /// later.
-    fn leaf(&self, entries: &[Entry]) -> Option<usize> {
+    fn leaf(&self, entries: &[ClaudeEntry]) -> Option<usize> {
         let last =
             (0..self.entries.len()).rev().find(|node| is_message(&entries[self.entries[*node]]))?;
         let named = entries.iter().enumerate().rev().find_map(|(at, entry)| match &entry.kind {
@@ -214,7 +219,7 @@ impl<'a> Tree<'a> {
 
     /// Returns the branches with user messages and answers: whether each node belongs to the branch, and its first user
     /// text. Other branches are mere retries and are left out.
-    fn branches(&self, entries: &[Entry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
+    fn branches(&self, entries: &[ClaudeEntry], main: &[bool]) -> Vec<(Vec<bool>, String)> {
         let mut visited = main.to_vec();
         let mut found = Vec::new();
         for leaf in (0..visited.len()).rev() {
@@ -247,12 +252,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns whether each node belongs to the conversation that leads to this one.
-    fn kept(&self, entries: &[Entry], leaf: usize) -> Vec<bool> {
+    fn kept(&self, entries: &[ClaudeEntry], leaf: usize) -> Vec<bool> {
         let path = self.path(leaf);
         if path.iter().all(|on| *on) {
             return path;
         }
-        let course = Calls::new(
+        let course = CourseCalls::new(
             path.iter().zip(&self.entries).filter(|(on, _)| **on).map(|(_, at)| &entries[*at]),
             entries,
         );
@@ -277,13 +282,13 @@ impl<'a> Tree<'a> {
 }
 
 /// Answers of a conversation and their calls, which decide which side branches belong to it.
-struct Calls<'a> {
+struct CourseCalls<'a> {
     groups: HashSet<&'a str>,
     calls: HashSet<&'a str>,
 }
 
-impl<'a> Calls<'a> {
-    fn new(path: impl Iterator<Item = &'a Entry>, entries: &'a [Entry]) -> Self {
+impl<'a> CourseCalls<'a> {
+    fn new(path: impl Iterator<Item = &'a ClaudeEntry>, entries: &'a [ClaudeEntry]) -> Self {
         let groups: HashSet<_> = path.filter_map(group).collect();
         let lines = entries.iter().filter(|entry| group(entry).is_some_and(|g| groups.contains(g)));
         let calls = lines
@@ -299,10 +304,10 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether a record on a side branch belongs to the conversation.
-    fn holds(&self, entry: &Entry) -> bool {
+    fn holds(&self, entry: &ClaudeEntry) -> bool {
         match &entry.kind {
             EntryKind::Answer(_) => group(entry).is_some_and(|g| self.groups.contains(g)),
-            EntryKind::Message(message) if message.origin == Origin::Own => message
+            EntryKind::Message(message) if message.origin == MessageOrigin::Own => message
                 .parts
                 .iter()
                 .any(|part| matches!(&part.body, Body::ToolResult { call, .. } if self.calls.contains(&**call))),
@@ -315,12 +320,12 @@ impl<'a> Calls<'a> {
 fn first_user_text(kind: &EntryKind) -> Option<String> {
     match kind {
         EntryKind::Message(message) if !message.is_injected && !message.is_summary => {
-            records::user_text(&message.parts).and_then(title::of)
+            records::user_text(&message.parts).and_then(title::first_line)
         }
         _ => None,
     }
 }
 
-fn group(entry: &Entry) -> Option<&str> {
+fn group(entry: &ClaudeEntry) -> Option<&str> {
     if let EntryKind::Answer(answer) = &entry.kind { answer.group.as_deref() } else { None }
 }

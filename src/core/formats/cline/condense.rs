@@ -2,8 +2,8 @@
 //! so that the user can rewind.
 
 use crate::formats::json;
+use crate::json::Value;
 use crate::session::{MAX_KEPT, RecordedCompaction, Session};
-use serde_json::Value;
 use std::collections::HashSet;
 
 /// A summary or truncation marker and the messages that it replaces.
@@ -84,7 +84,7 @@ fn marks_of(session: &Session, message: &crate::session::Message) -> Value {
     let Some(span) = message.raw.first() else {
         return Value::Null;
     };
-    crate::formats::json::members_except(
+    crate::formats::rows::members_except(
         &session.source.bytes.whole(),
         span,
         &["content", "role", "reasoning_details"],

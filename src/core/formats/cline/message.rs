@@ -2,9 +2,9 @@
 
 use crate::formats::notes::unknown_role;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 /// Tags around text that the user wrote.
 const USER_TAGS: [&str; 4] = ["<task>", "<feedback>", "<user_message>", "<answer>"];

@@ -15,9 +15,9 @@ use super::{
     CannotExport, FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content,
     editing, folder, json,
 };
+use crate::json::{Value, json};
 use crate::progress::Progress;
 use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
-use serde_json::{Value, json};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -120,7 +120,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
 fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     files.iter().find(|file| file.name == CLINE_HISTORY)?;
     let members = files.iter().map(|file| (file.file_name(), file.value()));
-    Some(folder::object(members))
+    Some(folder::json_object(members))
 }
 
 /// Returns the working folder of a task, under Cline's or Roo's key.

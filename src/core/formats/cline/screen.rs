@@ -1,9 +1,9 @@
 //! The task's display messages, which record the usage of every call. Classic histories lack it.
 
 use crate::formats::{counts, json};
+use crate::json::Value;
 use crate::session::{CallsFrom, Session, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// File name of the display messages, present if the whole folder was opened.
 const FILE: &str = "ui_messages.json";
@@ -21,7 +21,7 @@ fn call(message: &Value) -> Option<(Millis, Usage)> {
     if json::str_at(message, &["say"]) != Some("api_req_started") {
         return None;
     }
-    let request: Value = serde_json::from_str(json::str_at(message, &["text"])?).ok()?;
+    let request: Value = crate::json::from_str(json::str_at(message, &["text"])?).ok()?;
     let count = |key| counts::tokens_at(&request, &[key]);
     let (read, write) = (count("cacheReads"), count("cacheWrites"));
     let input: Tokens = [count("tokensIn"), read, write].into_iter().flatten().sum();

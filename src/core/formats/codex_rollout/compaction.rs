@@ -1,30 +1,25 @@
 //! Compactions by Codex and the resulting contexts.
 
-use super::items::{Item, Sort};
-use super::lines::Line;
-use super::reader::CodexReader;
+use super::items::{ItemKind, ResponseItem};
+use super::lines::RolloutLine;
+use super::reader::{CodexCompaction, CodexReader};
 use crate::formats::content::part;
 use crate::formats::json::{elements, member};
 use crate::session::{Body, Draft, Role, Span};
-use crate::units::Tokens;
 
 /// Bytes of user messages that Codex keeps if a summary replaces everything else (versions before
 /// `replacement_history`): 20,000 tokens of four bytes each, newest messages first.
 /// <https://github.com/openai/codex/blob/main/codex-rs/core/src/compact.rs> (`COMPACT_USER_MESSAGE_MAX_TOKENS`)
 const MAX_KEPT_BYTES: usize = 20_000 * 4;
 
-/// A compaction after which Codex may still add instructions to the context.
-#[derive(Debug)]
-pub(super) struct Compaction {
-    trigger: &'static str,
-    before: Option<Tokens>,
-    /// Message indices of the new context so far.
-    pub kept: Vec<usize>,
-}
-
 impl CodexReader {
     /// Adds a compaction that replaced the context by `history`, or by the summary `message` if it is `None`.
-    pub(super) fn compacted(&mut self, line: &Line, message: &str, history: Option<Vec<Item>>) {
+    pub(super) fn compacted(
+        &mut self,
+        line: &RolloutLine,
+        message: &str,
+        history: Option<Vec<ResponseItem>>,
+    ) {
         self.close_compaction();
         self.is_answering = false;
         let mut kept: Vec<usize> = self.instructions.into_iter().collect();
@@ -41,7 +36,7 @@ impl CodexReader {
                 ..Draft::new(Role::User, summary)
             }));
         }
-        self.compaction = Some(Compaction {
+        self.compaction = Some(CodexCompaction {
             trigger: self.triggers.next().unwrap_or_default(),
             before: self.size,
             kept,
@@ -51,9 +46,9 @@ impl CodexReader {
     /// Adds the items of a new context to `kept`: known messages or new ones.
     fn add_history(
         &mut self,
-        line: &Line,
+        line: &RolloutLine,
         message: &str,
-        history: Vec<Item>,
+        history: Vec<ResponseItem>,
         kept: &mut Vec<usize>,
     ) {
         // Kept in memory from here on, since repeated items may be anywhere in the file.
@@ -62,7 +57,7 @@ impl CodexReader {
         let spans = self.spans(line, history.len());
         let repeated = self.repeated(&spans);
         for ((mut item, span), repeated) in history.into_iter().zip(spans).zip(repeated) {
-            if item.sort == Sort::NotContext {
+            if item.sort == ItemKind::NotContext {
                 continue;
             }
             if let Some(repeated) = repeated {
@@ -70,16 +65,16 @@ impl CodexReader {
                 continue;
             }
             if item.role == Role::User && !message.is_empty() && item.text() == message {
-                item.sort = Sort::Summary;
+                item.sort = ItemKind::Summary;
             }
-            let is_user_item = item.sort != Sort::Summary && !item.looks_injected;
+            let is_user_item = item.sort != ItemKind::Summary && !item.looks_injected;
             kept.push(self.add_at(line, span, item, is_user_item, false));
         }
     }
 
     /// Returns the byte ranges of the items of a new context, or the whole line for all of them if they cannot be
     /// found.
-    fn spans(&self, line: &Line, n: usize) -> Vec<Span> {
+    fn spans(&self, line: &RolloutLine, n: usize) -> Vec<Span> {
         let bytes: &[u8] = &self.builder.session().source.bytes.whole();
         let payload = member(bytes, &line.span, "payload");
         let list = payload.and_then(|payload| member(bytes, &payload, "replacement_history"));
@@ -125,7 +120,7 @@ impl CodexReader {
 
     /// Adds the current compaction to the session, once its context is complete.
     pub(super) fn close_compaction(&mut self) {
-        if let Some(Compaction { trigger, before, kept }) = self.compaction.take() {
+        if let Some(CodexCompaction { trigger, before, kept }) = self.compaction.take() {
             self.builder.compaction(trigger, before, None, kept);
         }
     }

@@ -1,16 +1,18 @@
 //! Finds the beginning of a fork's own records.
 
-use super::lines::{Line, LineContent, Meta};
+use super::lines::{LineContent, Meta, RolloutLine};
 use crate::units::Millis;
 
 /// Pause in milliseconds that ends the copy, if turn ids do not. Codex writes a parent's history into a fork's file at
 /// once, in a few milliseconds per thousand lines.
+// Chosen: half would mistake a slow disk for the end of the copy. Double would count a prompt that a script sends at
+// once as copied.
 const PAUSE: i64 = 500;
 
 /// Determines for each line whether it was copied from the session that this file was forked from.
 #[derive(Debug, Default)]
 pub(super) struct Fork {
-    head: Option<Head>,
+    head: Option<ForkHead>,
     /// Turns with younger ids are the file's own. Set once the file is known to be a fork.
     own: Option<Box<str>>,
     /// The lines are older than the session, so their times were not rewritten: the file is a complete managed conversation,
@@ -22,7 +24,7 @@ pub(super) struct Fork {
 
 /// Data of the file's first head.
 #[derive(Debug)]
-struct Head {
+struct ForkHead {
     id: Box<str>,
     forked_from: Box<str>,
     begun: Option<Millis>,
@@ -34,7 +36,7 @@ impl Fork {
     pub(super) fn meta(&mut self, meta: &Meta) {
         let Some(head) = &self.head else {
             self.own = meta.forked_from.is_some().then(|| meta.id.clone());
-            self.head = Some(Head {
+            self.head = Some(ForkHead {
                 id: meta.id.clone(),
                 forked_from: meta.forked_from.clone().unwrap_or_default(),
                 begun: meta.time,
@@ -47,7 +49,7 @@ impl Fork {
     }
 
     /// Whether this line was copied from the parent. Must be called for every line, in order.
-    pub(super) fn is_copied(&mut self, line: &Line) -> bool {
+    pub(super) fn is_copied(&mut self, line: &RolloutLine) -> bool {
         let Some(own) = self.own.as_deref().filter(|_| !self.is_over) else {
             return false;
         };
@@ -73,5 +75,6 @@ impl Fork {
 
 /// Whether an id is a UUID of version 7, which begins with its time so that ids sort by age.
 fn is_timed(id: &str) -> bool {
+    // The digit after the second hyphen is the version (RFC 9562, section 4.2).
     id.len() == 36 && id.as_bytes()[14] == b'7'
 }

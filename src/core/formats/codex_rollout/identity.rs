@@ -2,8 +2,8 @@
 
 use crate::formats::SessionIdentity;
 use crate::formats::json::str_at;
+use crate::json::Value;
 use crate::session::{Body, Session};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The tool that starts a sub-agent.
@@ -12,7 +12,7 @@ const TOOL: &str = "spawn_agent";
 /// Reads the identity from the first line.
 pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
     let line = start.split(|b| *b == b'\n').next()?;
-    let head: Value = serde_json::from_slice(line).ok()?;
+    let head: Value = crate::json::from_slice(line).ok()?;
     let payload = head.get("payload")?;
     if str_at(&head, &["type"]) != Some("session_meta") {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn started(session: &Session) -> BTreeMap<String, Box<str>> {
                     calls.push(call);
                 }
                 Body::ToolResult { call, text, .. } if calls.contains(&&**call) => {
-                    let output: Value = serde_json::from_str(text).unwrap_or_default();
+                    let output: Value = crate::json::from_str(text).unwrap_or_default();
                     if let Some(id) = str_at(&output, &["agent_id"]) {
                         started.insert(id.to_owned(), call.clone());
                     }

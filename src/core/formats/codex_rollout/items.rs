@@ -1,14 +1,15 @@
 //! Response items: the content sent to the model and the model's answers.
 
+use super::blocks::{block_body, encrypted, opaque, sealed_bytes};
 use super::tools;
-use crate::formats::content::{self, part};
+use crate::formats::content::part;
 use crate::formats::json::{str_at, text_of};
+use crate::json::Value;
 use crate::session::{Body, Part, Role};
-use serde_json::Value;
 
 /// A response item.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct ResponseItem {
     /// Id in the file.
     pub id: Option<Box<str>>,
     /// Role of the message.
@@ -16,7 +17,7 @@ pub(super) struct Item {
     /// Parts of the item.
     pub parts: Vec<Part>,
     /// Relation to the context.
-    pub sort: Sort,
+    pub sort: ItemKind,
     /// Whether its text begins like the user messages that Codex writes itself.
     pub looks_injected: bool,
     /// Type of the item, if unknown.
@@ -25,7 +26,7 @@ pub(super) struct Item {
 
 /// Relation of an item to the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ItemKind {
     /// Written by the model.
     Answer,
     /// Sent to the model.
@@ -63,30 +64,32 @@ const NOTIFICATION_STARTS: [&str; 4] =
 /// Id prefix of the outcome of review mode, which runs in a separate context and is recorded like a model answer.
 const REVIEW_ID: &str = "review_rollout_";
 
-impl Item {
+impl ResponseItem {
     /// Reads an item.
     pub(super) fn read(value: &Value) -> Self {
         let kind = str_at(value, &["type"]).unwrap_or("message");
         let (role, sort, parts) = match kind {
             "message" => return Self::message(value),
-            "reasoning" => (Role::Assistant, Sort::Answer, vec![part(0, reasoning(value))]),
+            "reasoning" => (Role::Assistant, ItemKind::Answer, vec![part(0, reasoning(value))]),
             "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
-                (Role::Assistant, Sort::Answer, vec![part(0, tools::call(kind, value))])
+                (Role::Assistant, ItemKind::Answer, vec![part(0, tools::call(kind, value))])
             }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
-                (Role::Tool, Sort::Input, tools::result(value))
+                (Role::Tool, ItemKind::Input, tools::result(value))
             }
             "image_generation_call" => {
-                (Role::Assistant, Sort::Answer, tools::generated_image(value))
+                (Role::Assistant, ItemKind::Answer, tools::generated_image(value))
             }
-            "agent_message" => (Role::User, Sort::Input, content(value)),
+            "agent_message" => (Role::User, ItemKind::Input, content(value)),
             "compaction" | "compaction_summary" | "context_compaction" => {
-                (Role::Assistant, Sort::Summary, vec![part(0, encrypted(value))])
+                (Role::Assistant, ItemKind::Summary, vec![part(0, encrypted(value))])
             }
-            "ghost_snapshot" | "compaction_trigger" => (Role::System, Sort::NotContext, Vec::new()),
+            "ghost_snapshot" | "compaction_trigger" => {
+                (Role::System, ItemKind::NotContext, Vec::new())
+            }
             // The provider keeps its results. As a call without a result it would look incomplete.
             "web_search_call" => {
-                (Role::Assistant, Sort::Answer, vec![part(0, opaque(kind, value))])
+                (Role::Assistant, ItemKind::Answer, vec![part(0, opaque(kind, value))])
             }
             _ => return Self::unknown(kind, value),
         };
@@ -106,13 +109,13 @@ impl Item {
             Some("assistant")
                 if str_at(value, &["id"]).is_some_and(|id| id.starts_with(REVIEW_ID)) =>
             {
-                (Role::Assistant, Sort::Input)
+                (Role::Assistant, ItemKind::Input)
             }
-            Some("assistant") => (Role::Assistant, Sort::Answer),
-            Some("developer" | "system") => (Role::System, Sort::Setup),
-            _ if starts_with(&SUMMARY_STARTS) => (Role::User, Sort::Summary),
-            _ if starts_with(&NOTIFICATION_STARTS) => (Role::User, Sort::Input),
-            _ => (Role::User, Sort::Setup),
+            Some("assistant") => (Role::Assistant, ItemKind::Answer),
+            Some("developer" | "system") => (Role::System, ItemKind::Setup),
+            _ if starts_with(&SUMMARY_STARTS) => (Role::User, ItemKind::Summary),
+            _ if starts_with(&NOTIFICATION_STARTS) => (Role::User, ItemKind::Input),
+            _ => (Role::User, ItemKind::Setup),
         };
         let looks_injected = role == Role::User && looks_injected(first);
         Self { id: id(value), role, parts, sort, looks_injected, unknown: None }
@@ -121,9 +124,9 @@ impl Item {
     /// Reads an item of an unknown type, whose name implies its role.
     fn unknown(kind: &str, value: &Value) -> Self {
         let (role, sort) = if kind.ends_with("_call") {
-            (Role::Assistant, Sort::Answer)
+            (Role::Assistant, ItemKind::Answer)
         } else {
-            (Role::User, Sort::Input)
+            (Role::User, ItemKind::Input)
         };
         let parts = vec![part(0, opaque(kind, value))];
         Self { id: id(value), role, parts, sort, looks_injected: true, unknown: Some(kind.into()) }
@@ -142,10 +145,6 @@ fn id(value: &Value) -> Option<Box<str>> {
     str_at(value, &["id"]).map(Into::into)
 }
 
-fn opaque(name: &str, value: &Value) -> Body {
-    Body::Opaque { name: name.into(), json: value.to_string().into() }
-}
-
 /// Returns the parts of a message's content.
 fn content(value: &Value) -> Vec<Part> {
     match value.get("content") {
@@ -159,35 +158,9 @@ fn content(value: &Value) -> Vec<Part> {
     }
 }
 
-/// Returns the body of a content block. `within` is the call whose result contains it.
-pub(super) fn block_body(block: &Value, within: Option<&str>) -> Body {
-    let url =
-        |key| str_at(block, &[key]).or_else(|| str_at(block, &[key, "url"])).unwrap_or_default();
-    match str_at(block, &["type"]).unwrap_or("text") {
-        "input_image" => content::from_url("image/*", url("image_url"), within),
-        "input_audio" => content::from_url("audio/*", url("audio_url"), within),
-        "input_file" => content::from_url("application/*", url("file_data"), within),
-        "encrypted_content" => encrypted(block),
-        kind => str_at(block, &["text"])
-            .or_else(|| str_at(block, &["refusal"]))
-            .or_else(|| block.as_str())
-            .map_or_else(|| opaque(kind, block), |text| Body::Text(text.into())),
-    }
-}
-
 fn reasoning(value: &Value) -> Body {
     let texts = ["summary", "content"].map(|key| value.get(key).map(text_of).unwrap_or_default());
     let text =
         texts.iter().filter(|t| !t.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n");
     Body::Thinking { text: text.into(), sealed_bytes: sealed_bytes(value), reported: None }
-}
-
-/// Returns encrypted content, whose token count the file does not record.
-fn encrypted(value: &Value) -> Body {
-    Body::Thinking { text: "".into(), sealed_bytes: sealed_bytes(value), reported: None }
-}
-
-fn sealed_bytes(value: &Value) -> u32 {
-    let len = str_at(value, &["encrypted_content"]).map_or(0, str::len);
-    u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,18 +1,18 @@
 //! Parses the lines of a rollout.
 
-use super::items::{self, Item};
-use super::usage::Count;
+use super::items::{self, ResponseItem};
+use super::usage::TokenCount;
 use crate::formats::content::part;
 use crate::formats::counts::window_at;
 use crate::formats::json::{at, is_true, millis_at, str_at, u64_at};
 use crate::formats::jsonl::Record;
+use crate::json::Value;
 use crate::session::{Body, Part, Span};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// A parsed line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct RolloutLine {
     /// Byte range in the file.
     pub span: Span,
     /// Line number from 1.
@@ -49,16 +49,16 @@ pub(super) enum LineContent {
         is_aborted: bool,
     },
     /// A response item.
-    Item(Box<Item>),
+    Item(Box<ResponseItem>),
     /// A compaction.
     Compacted {
         /// The summary, unless it is encrypted.
         message: String,
         /// The items of the new context.
-        history: Option<Vec<Item>>,
+        history: Option<Vec<ResponseItem>>,
     },
     /// The usage of a call.
-    Count(Count),
+    Count(TokenCount),
     /// The display copy of a user message.
     UserMessage(String),
     /// The name of the session.
@@ -97,7 +97,7 @@ pub(super) const TYPES: &[&str] = &[
     "inter_agent_communication_metadata",
 ];
 
-impl Line {
+impl RolloutLine {
     /// Parses a record.
     pub(super) fn read(record: Record) -> Self {
         let Record { span, line, value } = record;
@@ -128,7 +128,7 @@ impl Line {
     }
 
     /// Returns the line's item, if it is one.
-    pub(super) fn item(&self) -> Option<&Item> {
+    pub(super) fn item(&self) -> Option<&ResponseItem> {
         match &self.content {
             LineContent::Item(item) => Some(item),
             _ => None,
@@ -140,12 +140,12 @@ fn content(outer: &str, inner: &str, payload: &Value) -> LineContent {
     match outer {
         "session_meta" => LineContent::Meta(Box::new(meta(payload))),
         "turn_context" => turn(payload, false),
-        "response_item" => LineContent::Item(Box::new(Item::read(payload))),
+        "response_item" => LineContent::Item(Box::new(ResponseItem::read(payload))),
         "compacted" => LineContent::Compacted {
             message: str_at(payload, &["message"]).unwrap_or_default().to_owned(),
             history: at(payload, &["replacement_history"])
                 .and_then(Value::as_array)
-                .map(|items| items.iter().map(Item::read).collect()),
+                .map(|items| items.iter().map(ResponseItem::read).collect()),
         },
         "event_msg" => event(inner, payload),
         // Items hold the same content. These lines are Codex's record of what it has sent.
@@ -157,7 +157,7 @@ fn content(outer: &str, inner: &str, payload: &Value) -> LineContent {
 fn event(inner: &str, payload: &Value) -> LineContent {
     let text = |key| str_at(payload, &[key]).unwrap_or_default().to_owned();
     match inner {
-        "token_count" => Count::read(payload).map_or(LineContent::Mirror, LineContent::Count),
+        "token_count" => TokenCount::read(payload).map_or(LineContent::Mirror, LineContent::Count),
         "task_started" | "turn_started" => turn(payload, true),
         "task_complete" | "turn_complete" | "turn_aborted" => {
             LineContent::TurnEnds { is_aborted: inner == "turn_aborted" }

@@ -1,4 +1,8 @@
 //! Matches the items of a new context with earlier messages, which Codex repeats in full.
+//!
+//! An index by the hash of an item finds the messages that may be equal, and their bytes decide. Each message is
+//! matched once and, where possible, in ascending order, so that repeated texts ("continue") keep their places in the
+//! conversation.
 
 use super::record::Record;
 use crate::session::Session;

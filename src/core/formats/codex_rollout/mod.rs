@@ -19,6 +19,7 @@
 //! - A compaction's encrypted summary is read as reasoning. Its token count is not reported. For reasoning with both
 //!   values, the token count is close to 0.15 times the bytes of the encrypted form, minus 124.
 
+mod blocks;
 mod compaction;
 mod export;
 mod fork;
@@ -39,10 +40,10 @@ use super::read_log::ReadLog;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, ResultPosition, SubAgentFiles, jsonl,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::ModelVendor;
-use lines::Line;
-use serde_json::Value;
+use lines::RolloutLine;
 
 pub(super) const FORMAT: Format = Format {
     name: "codex_rollout",
@@ -69,6 +70,8 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Minimum share of records with known types for detection, in percent.
+// Chosen: later versions of Codex add types, and damaged lines occur. Files of other programs have hardly any in
+// common.
 const MIN_PERCENT: usize = 80;
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -97,7 +100,7 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
-    let lines = map_records(&input.bytes, progress, 1, &mut log.warnings, Line::read)?;
+    let lines = map_records(&input.bytes, progress, 1, &mut log.warnings, RolloutLine::read)?;
     let mut parsed = reader::read(input, lines, progress, log)?;
     if let Some(main) = parsed.sessions.first() {
         parsed.report.sub_agents = identity::started(main);

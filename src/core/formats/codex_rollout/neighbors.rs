@@ -1,12 +1,15 @@
-//! Properties of lines that depend on the surrounding lines.
+//! Properties of lines that depend on the surrounding lines: who wrote an item, and what triggered a compaction.
+//!
+//! Codex writes a display copy next to every item that the user typed, before it or after it. One pass remembers the
+//! last item and the last copy that still lack their partner.
 
-use super::items::Sort;
-use super::lines::{Line, LineContent};
+use super::items::ItemKind;
+use super::lines::{LineContent, RolloutLine};
 use crate::session::Role;
 
 /// Returns whether each line is an item that the user wrote. An item is the user's if there is a display copy next to
 /// it, even if texts are redacted. In files without any such copy, the beginning of the text decides.
-pub(super) fn user_items(lines: &[Line]) -> Vec<bool> {
+pub(super) fn user_items(lines: &[RolloutLine]) -> Vec<bool> {
     let mut is_user_item = vec![false; lines.len()];
     let mut has_copies = false;
     let mut item: Option<usize> = None;
@@ -39,10 +42,10 @@ pub(super) fn user_items(lines: &[Line]) -> Vec<bool> {
 }
 
 /// Returns the trigger of each compaction, in order.
-pub(super) fn triggers(lines: &[Line]) -> Vec<&'static str> {
-    let is_compaction = |line: &Line| matches!(line.content, LineContent::Compacted { .. });
+pub(super) fn triggers(lines: &[RolloutLine]) -> Vec<&'static str> {
+    let is_compaction = |line: &RolloutLine| matches!(line.content, LineContent::Compacted { .. });
     // The nearest relevant line after each compaction.
-    let mut after: Vec<Option<&Line>> = Vec::new();
+    let mut after: Vec<Option<&RolloutLine>> = Vec::new();
     let mut next = None;
     for line in lines.iter().rev() {
         if is_compaction(line) {
@@ -67,7 +70,7 @@ pub(super) fn triggers(lines: &[Line]) -> Vec<&'static str> {
 
 /// Returns a compaction's trigger. The compact command is a turn without messages. Compactions within other turns are
 /// automatic. Files without turns do not record the trigger.
-fn trigger(before: Option<&Line>, after: Option<&Line>) -> &'static str {
+fn trigger(before: Option<&RolloutLine>, after: Option<&RolloutLine>) -> &'static str {
     match (before, after) {
         (Some(before), _) if is_message(before) => "auto",
         (Some(before), Some(after)) if is_start(before) && is_message(after) => "auto",
@@ -76,15 +79,15 @@ fn trigger(before: Option<&Line>, after: Option<&Line>) -> &'static str {
     }
 }
 
-fn is_start(line: &Line) -> bool {
+fn is_start(line: &RolloutLine) -> bool {
     matches!(line.content, LineContent::Turn { starts: true, .. })
 }
 
-fn is_message(line: &Line) -> bool {
+fn is_message(line: &RolloutLine) -> bool {
     matches!(line.content, LineContent::UserMessage(_))
-        || line.item().is_some_and(|i| i.sort == Sort::Answer)
+        || line.item().is_some_and(|i| i.sort == ItemKind::Answer)
 }
 
-fn is_relevant(line: &Line) -> bool {
+fn is_relevant(line: &RolloutLine) -> bool {
     is_start(line) || is_message(line) || matches!(line.content, LineContent::TurnEnds { .. })
 }

@@ -1,13 +1,11 @@
 //! Builds the session from the lines in order.
 
 use super::FORMAT;
-use super::compaction::Compaction;
 use super::fork::Fork;
-use super::items::{Item, Sort};
-use super::lines::{Line, LineContent, Meta};
+use super::items::{ItemKind, ResponseItem};
+use super::lines::{LineContent, Meta, RolloutLine};
 use super::message_index::MessageIndex;
 use super::neighbors;
-use super::reported_usage::OpenCall;
 use super::usage::Meter;
 use crate::formats::json::shortened;
 use crate::formats::read_log::ReadLog;
@@ -25,7 +23,7 @@ const REQUEST_HEADING: &str = "## My request for Codex:";
 /// Builds the session from these lines.
 pub(super) fn read(
     input: &Input,
-    lines: Vec<Line>,
+    lines: Vec<RolloutLine>,
     progress: &Progress,
     log: ReadLog,
 ) -> Result<Parsed, ParseError> {
@@ -37,6 +35,24 @@ pub(super) fn read(
         reader.line(line, is_user_item);
     }
     reader.finish(input)
+}
+
+/// A call whose usage has not been read yet.
+#[derive(Debug)]
+pub(super) struct OpenCall {
+    /// Index of the call in the session.
+    pub(super) index: usize,
+    /// Indices of the messages of its answer.
+    pub(super) messages: Vec<usize>,
+}
+
+/// A compaction after which Codex may still add instructions to the context.
+#[derive(Debug)]
+pub(super) struct CodexCompaction {
+    pub(super) trigger: &'static str,
+    pub(super) before: Option<Tokens>,
+    /// Message indices of the new context so far.
+    pub(super) kept: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -55,7 +71,7 @@ pub(super) struct CodexReader {
     pub(super) open_call: Option<OpenCall>,
     /// The previous item was part of an answer. A following model item continues it.
     pub(super) is_answering: bool,
-    pub(super) compaction: Option<Compaction>,
+    pub(super) compaction: Option<CodexCompaction>,
     /// Messages that a new context may repeat.
     pub(super) known: MessageIndex,
     /// The whole file, kept in memory after the first new context.
@@ -93,7 +109,7 @@ impl CodexReader {
         }
     }
 
-    fn line(&mut self, mut line: Line, is_user_item: bool) {
+    fn line(&mut self, mut line: RolloutLine, is_user_item: bool) {
         let was_copied = self.is_copied;
         self.is_copied = self.fork.is_copied(&line);
         if was_copied && !self.is_copied {
@@ -118,7 +134,7 @@ impl CodexReader {
     }
 
     /// Reads a line without context content.
-    fn other_line(&mut self, line: &Line, content: &LineContent) {
+    fn other_line(&mut self, line: &RolloutLine, content: &LineContent) {
         match content {
             LineContent::Turn { model, window, effort, .. } => {
                 self.model = model.clone().or(self.model.take());
@@ -151,7 +167,7 @@ impl CodexReader {
         }
     }
 
-    fn meta(&mut self, line: &Line, meta: Meta) -> bool {
+    fn meta(&mut self, line: &RolloutLine, meta: Meta) -> bool {
         if let Some(folder) = meta.folder.as_deref() {
             self.builder.project(folder);
         }
@@ -168,18 +184,18 @@ impl CodexReader {
         true
     }
 
-    fn item(&mut self, line: &Line, item: Item, is_user_item: bool) -> bool {
+    fn item(&mut self, line: &RolloutLine, item: ResponseItem, is_user_item: bool) -> bool {
         if let Some(unknown) = &item.unknown {
             self.warn_once(
                 line,
                 format!("unknown item type `{}`: counted as context", shortened(unknown)),
             );
         }
-        if item.sort == Sort::NotContext {
+        if item.sort == ItemKind::NotContext {
             return false;
         }
-        let is_answer = item.sort == Sort::Answer;
-        if item.sort == Sort::Setup && !is_user_item && self.compaction.is_some() {
+        let is_answer = item.sort == ItemKind::Answer;
+        if item.sort == ItemKind::Setup && !is_user_item && self.compaction.is_some() {
             let message = self.add(line, item, is_user_item, false);
             self.compaction.iter_mut().for_each(|c| c.kept.push(message));
             return true;
@@ -206,16 +222,22 @@ impl CodexReader {
     }
 
     /// Adds a line's item as a message and returns its index.
-    fn add(&mut self, line: &Line, item: Item, is_user_item: bool, in_history: bool) -> usize {
+    fn add(
+        &mut self,
+        line: &RolloutLine,
+        item: ResponseItem,
+        is_user_item: bool,
+        in_history: bool,
+    ) -> usize {
         self.add_at(line, line.span.clone(), item, is_user_item, in_history)
     }
 
     /// Adds an item with this byte range as a message and returns its index.
     pub(super) fn add_at(
         &mut self,
-        line: &Line,
+        line: &RolloutLine,
         span: Span,
-        mut item: Item,
+        mut item: ResponseItem,
         is_user_item: bool,
         in_history: bool,
     ) -> usize {
@@ -234,18 +256,18 @@ impl CodexReader {
             id: item.id,
             time: line.time,
             is_injected: item.role == Role::User && !is_user_item,
-            is_summary: item.sort == Sort::Summary,
+            is_summary: item.sort == ItemKind::Summary,
             in_history,
             raw: vec![span],
             ..Draft::new(item.role, item.parts)
         })
     }
 
-    pub(super) fn warn(&mut self, line: &Line, text: String) {
+    pub(super) fn warn(&mut self, line: &RolloutLine, text: String) {
         self.log.warnings.push(Warning { line: Some(line.number), text });
     }
 
-    pub(super) fn warn_once(&mut self, line: &Line, text: String) {
+    pub(super) fn warn_once(&mut self, line: &RolloutLine, text: String) {
         if self.unknown.insert(text.clone()) {
             self.warn(line, text);
         }
@@ -267,5 +289,5 @@ impl CodexReader {
 /// Returns the first line of a request as a title.
 fn title(text: &str) -> String {
     let text = text.split_once(REQUEST_HEADING).map_or(text, |(_, request)| request);
-    title::of(text).unwrap_or_default()
+    title::first_line(text).unwrap_or_default()
 }

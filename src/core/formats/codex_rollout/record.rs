@@ -1,8 +1,8 @@
 //! The source text of response items.
 
 use crate::formats::json::{member, members};
+use crate::json::{Value, json};
 use crate::session::{Role, Session, Span};
-use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The item from which a message was read.

@@ -1,24 +1,15 @@
 //! Assigns the usage of `token_count` events to calls.
 
-use super::lines::Line;
-use super::reader::CodexReader;
-use super::usage::{Count, Reading};
+use super::lines::RolloutLine;
+use super::reader::{CodexReader, OpenCall};
+use super::usage::{Reading, TokenCount};
 use crate::formats::counts;
 use crate::session::{Body, CallDraft, Usage};
 use crate::units::Tokens;
 
-/// A call whose usage has not been read yet.
-#[derive(Debug)]
-pub(super) struct OpenCall {
-    /// Index of the call in the session.
-    pub(super) index: usize,
-    /// Indices of the messages of its answer.
-    pub(super) messages: Vec<usize>,
-}
-
 impl CodexReader {
     /// Reads a `token_count` event.
-    pub(super) fn count(&mut self, line: &Line, count: &Count) {
+    pub(super) fn count(&mut self, line: &RolloutLine, count: &TokenCount) {
         self.window = self.checked_window(line, count.window).or(self.window);
         match self.meter.read(count) {
             Reading::Call(usage) => {
@@ -50,7 +41,11 @@ impl CodexReader {
     }
 
     /// Returns a plausible window, else adds a warning.
-    pub(super) fn checked_window(&mut self, line: &Line, window: Option<Tokens>) -> Option<Tokens> {
+    pub(super) fn checked_window(
+        &mut self,
+        line: &RolloutLine,
+        window: Option<Tokens>,
+    ) -> Option<Tokens> {
         counts::checked(window, "the recorded context window").unwrap_or_else(|why| {
             self.warn_once(line, why);
             None
@@ -58,7 +53,7 @@ impl CodexReader {
     }
 
     /// Sets the usage of the open call.
-    fn set_usage(&mut self, line: &Line, usage: Usage) {
+    fn set_usage(&mut self, line: &RolloutLine, usage: Usage) {
         let call = self.open_call.take().unwrap_or_else(|| {
             let text = "usage of a model call whose answer is not in the file";
             self.warn(line, text.to_owned());

@@ -16,16 +16,16 @@ pub(super) const RESUME: Resume =
     Resume { program: "Codex", variable: "CODEX_HOME", folder: ".codex", to_new_session };
 
 /// A line of the rollout.
-struct Line {
+struct ResumedLine {
     span: Span,
     /// The session head, if the line is a `session_meta`.
-    head: Option<Head>,
+    head: Option<ResumedHead>,
     /// Whether the content of the line is sent to the model.
     is_context: bool,
 }
 
 /// The head of a session: its id and working folder.
-struct Head {
+struct ResumedHead {
     id: String,
     cwd: Option<String>,
 }
@@ -33,7 +33,7 @@ struct Head {
 fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, CannotExport> {
     // Codex reads a byte order mark as part of the first line and rejects the line.
     let bytes = &bytes[text_start(bytes)..];
-    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
+    let lines = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), ResumedLine::read);
     let lines = lines.unwrap_or_default();
     let Some((first, head)) = lines.iter().find_map(|line| Some((&line.span, line.head.as_ref()?)))
     else {
@@ -64,13 +64,13 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     })
 }
 
-impl Line {
+impl ResumedLine {
     fn read(record: Record) -> Self {
         let text = |path: &[&str]| str_at(&record.value, path).map(ToOwned::to_owned);
         let kind = str_at(&record.value, &["type"]);
         let head = (kind == Some("session_meta")).then(|| text(&["payload", "id"])).flatten();
         Self {
-            head: head.map(|id| Head { id, cwd: text(&["payload", "cwd"]) }),
+            head: head.map(|id| ResumedHead { id, cwd: text(&["payload", "cwd"]) }),
             is_context: matches!(kind, Some("response_item" | "compacted")),
             span: record.span,
         }

@@ -1,10 +1,10 @@
 //! Tool calls and results in response items.
 
-use super::items::block_body;
+use super::blocks::block_body;
 use crate::formats::content::{self, part};
 use crate::formats::json::{str_at, text_of};
+use crate::json::Value;
 use crate::session::{Body, Part};
-use serde_json::Value;
 
 /// Member added to an emptied list of found tools. Codex does not read it.
 pub(super) const NOTE: &str = "plimsoll_note";

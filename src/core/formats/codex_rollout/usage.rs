@@ -2,13 +2,13 @@
 
 use crate::formats::counts::{tokens_at, window_at};
 use crate::formats::json::at;
+use crate::json::Value;
 use crate::session::Usage;
 use crate::units::Tokens;
-use serde_json::Value;
 
 /// A `token_count` event with numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count {
+pub(super) struct TokenCount {
     /// Totals of the session so far, which change with every call.
     totals: [Option<Tokens>; FIELDS.len()],
     /// Counts of the latest call.
@@ -28,6 +28,7 @@ pub(super) enum Reading {
     Repeat,
 }
 
+// Positions in `FIELDS`.
 const INPUT: usize = 0;
 const CACHED: usize = 1;
 const CACHE_WRITE: usize = 2;
@@ -43,7 +44,7 @@ const FIELDS: [&str; 6] = [
     "total_tokens",
 ];
 
-impl Count {
+impl TokenCount {
     /// Reads the event's payload. Returns `None` if it has no numbers, like the first of a session.
     pub(super) fn read(payload: &Value) -> Option<Self> {
         let info = payload.get("info")?;
@@ -71,13 +72,13 @@ impl Count {
 /// Separates calls from repetitions. Up to half of the events repeat the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    latest: Option<Count>,
+    latest: Option<TokenCount>,
     estimate: Option<Tokens>,
 }
 
 impl Meter {
     /// Returns the meaning of this event, given those before it.
-    pub(super) fn read(&mut self, count: &Count) -> Reading {
+    pub(super) fn read(&mut self, count: &TokenCount) -> Reading {
         let input = count.last[INPUT].unwrap_or_default();
         let total = count.last[TOTAL].unwrap_or_default();
         if input == Tokens::ZERO {
@@ -97,10 +98,10 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
-    fn count(input: u64, output: u64, total: u64) -> Count {
-        Count::read(&json!({"info": {
+    fn count(input: u64, output: u64, total: u64) -> TokenCount {
+        TokenCount::read(&json!({"info": {
             "total_token_usage": {"total_tokens": total},
             "last_token_usage": {"input_tokens": input, "cached_input_tokens": input / 2,
                 "output_tokens": output, "total_tokens": input + output},
@@ -121,7 +122,7 @@ mod tests {
         };
         assert_eq!(meter.read(&count(100, 10, 110)), call(100, 10));
         assert_eq!(meter.read(&count(100, 10, 110)), Reading::Repeat);
-        let estimate = Count::read(&json!({"info": {
+        let estimate = TokenCount::read(&json!({"info": {
             "total_token_usage": {"total_tokens": 110},
             "last_token_usage": {"input_tokens": 0, "total_tokens": 940_499},
         }}))
@@ -134,6 +135,6 @@ mod tests {
 
     #[test]
     fn ignores_an_event_without_numbers() {
-        assert!(Count::read(&json!({"info": null})).is_none());
+        assert!(TokenCount::read(&json!({"info": null})).is_none());
     }
 }

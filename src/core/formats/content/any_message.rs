@@ -2,8 +2,8 @@
 
 use super::part;
 use crate::formats::{content, json};
+use crate::json::Value;
 use crate::session::{Body, Draft, Part, Role, Span};
-use serde_json::Value;
 
 /// Reads a message. Returns `None` if no content is recognized. `span` is the message's byte range or that of the
 /// record that contains it.
@@ -64,7 +64,7 @@ fn named(name: &str) -> Option<Role> {
 /// Parses content blocks that traces store as JSON text.
 fn unpacked(content: &Value) -> Value {
     let blocks = content.as_str().filter(|text| text.starts_with("[{"));
-    let blocks = blocks.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let blocks = blocks.and_then(|text| crate::json::from_str(text).ok());
     let is_blocks = |v: &Value| {
         let blocks = v.as_array().into_iter().flatten();
         blocks.into_iter().all(|b| b.get("type").is_some_and(Value::is_string))

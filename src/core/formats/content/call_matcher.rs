@@ -1,4 +1,7 @@
 //! Joins tool results with their tool calls, by id or by order.
+//!
+//! Calls without a result wait in the order in which they were made. A result takes the waiting call with its id, or
+//! else the oldest one that can be its call, because programs write ids into both, into one of them, or into none.
 
 use crate::session::{Body, Part};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -78,7 +81,7 @@ impl CallMatcher {
                     latest_result.clone_from(call);
                 }
                 Body::Media { within: Some(within), .. } if within.is_empty() => {
-                    within.clone_from(&latest_result)
+                    within.clone_from(&latest_result);
                 }
                 _ => {}
             }

@@ -2,8 +2,8 @@
 //! another format (parts do not include payloads).
 
 use super::payload;
+use crate::json::Value;
 use crate::session::{Body, ImageDetail, MediaKind, Session};
-use serde_json::Value;
 
 /// An image, audio or document in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ pub fn media_bytes(session: &Session, part: usize) -> Option<Vec<u8>> {
     let before = (message.parts.start..part).filter(is_media);
     let before = before.map(|idx| &session.parts[idx].body);
     let raw = session.raw(message.raw.get(record as usize)?);
-    let value = serde_json::from_slice(&raw).ok()?;
+    let value = crate::json::from_slice(&raw).ok()?;
     match found(&value, before, &session.parts[part].body)?.source {
         MediaSource::Base64 { data, .. } => payload::decode(&data, usize::MAX),
         MediaSource::Url(_) | MediaSource::File(_) => None,
@@ -256,7 +256,7 @@ fn of_file(file: &Value) -> Option<MediaSource> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     /// Header of a PNG of 640 × 480 pixels.
     const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAIAAAC6s0uz";

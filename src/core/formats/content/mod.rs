@@ -19,8 +19,8 @@ pub(super) use parts::{
 pub(super) use payload::{from_base64, from_url, reference};
 
 use super::json;
+use crate::json::Value;
 use crate::session::{Body, Part};
-use serde_json::Value;
 
 const TEXTS: [&str; 5] = ["text", "input_text", "output_text", "summary_text", "refusal"];
 const THOUGHTS: [&str; 7] = [
@@ -160,8 +160,7 @@ pub(in crate::formats) fn text_or_json(value: &Value) -> Box<str> {
 
 fn call_of(block: &Value) -> Body {
     // Some data sets store the whole call as JSON in a string.
-    let value =
-        json::str_at(block, &["value"]).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let value = json::str_at(block, &["value"]).and_then(|text| crate::json::from_str(text).ok());
     if let Some(value) = value.filter(|v| json::str_at(v, &["name"]).is_some()) {
         return call_of(&value);
     }

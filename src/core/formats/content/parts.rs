@@ -1,8 +1,8 @@
 //! Parts and drafts that several dialects share.
 
 use crate::formats::json;
+use crate::json::Value;
 use crate::session::{Body, Draft, EmptyContent, Part, Role, Usage};
-use serde_json::Value;
 
 /// Creates a part of a message with a single record.
 pub(in crate::formats) fn part(block: usize, body: Body) -> Part {

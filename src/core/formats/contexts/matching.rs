@@ -13,7 +13,9 @@ pub(super) struct Rebuilt {
 }
 
 impl Track {
-    /// Matches a context with the previous one and adds the new messages.
+    /// Matches a context with the previous one and adds the new messages. After their equal beginning, each message
+    /// takes the first equal message of the previous context behind the last match, so that the order is kept in linear
+    /// time.
     pub(super) fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
         let same =
             self.current.iter().zip(keys).take_while(|(entry, key)| entry.key == **key).count();
@@ -21,6 +23,7 @@ impl Track {
         for (at, entry) in self.current.iter().enumerate().skip(same).rev() {
             later.entry(entry.key).or_default().push(at);
         }
+        // Each list of places is in descending order, so that the next place is at its end and passed ones are popped.
         // Previous index of each message. The indices ascend.
         let mut next = same;
         let mut found: Vec<Option<usize>> = (0..same).map(Some).collect();
@@ -75,13 +78,13 @@ fn first_new(context: &[Draft], found: &[Option<usize>], is_managed: bool) -> us
 
 /// Returns the hashes of the leading instructions and the keys of all messages. Instructions that change between calls
 /// count as the same message, and tool definitions may be missing from a call. Neither is a compaction.
-pub(super) fn keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
+pub(super) fn context_keys(context: &[Draft]) -> (Vec<u64>, Vec<u64>) {
     let head = context.iter().take_while(|draft| draft.role == Role::System).count();
-    let texts = context[..head].iter().filter(|draft| !is_tools(draft)).map(key).collect();
+    let texts = context[..head].iter().filter(|draft| !is_tools(draft)).map(message_key).collect();
     let mut n = 0;
     let all = context.iter().enumerate().map(|(at, draft)| {
         if at >= head {
-            return key(draft);
+            return message_key(draft);
         }
         if is_tools(draft) {
             return TOOLS;
@@ -101,7 +104,7 @@ fn is_tools(draft: &Draft) -> bool {
 }
 
 /// Returns a hash of a message's content without ids and thoughts, which change between calls.
-pub(super) fn key(draft: &Draft) -> u64 {
+pub(super) fn message_key(draft: &Draft) -> u64 {
     let mut hasher = DefaultHasher::new();
     let role = match draft.role {
         Role::Tool => Role::User,
@@ -117,7 +120,7 @@ pub(super) fn key(draft: &Draft) -> u64 {
                     "" | "null" => "{}",
                     other => other,
                 };
-                let arguments = serde_json::from_str::<serde_json::Value>(arguments)
+                let arguments = crate::json::from_str(arguments)
                     .map_or_else(|_| arguments.to_owned(), |value| value.to_string());
                 (tool, arguments).hash(&mut hasher);
             }

@@ -13,7 +13,7 @@ pub(super) use nesting::{Enclosing, Nesting, SpanKind};
 use super::transcript::Transcript;
 use super::{Input, Warning};
 use crate::session::{CallDraft, Draft, Role, Session, SubAgent, Track as SessionTrack};
-use matching::{TOOLS, key, keys};
+use matching::{TOOLS, context_keys, message_key};
 use std::collections::HashSet;
 
 /// A model call with its whole context.
@@ -88,7 +88,7 @@ impl<'a> Contexts<'a> {
     pub(super) fn add(&mut self, call: LoggedCall) {
         self.n_calls += 1;
         self.n_unrecorded += usize::from(call.continues);
-        let (texts, keys) = keys(&call.context);
+        let (texts, keys) = context_keys(&call.context);
         let track_of = self.track_of(&call, &keys);
         self.latest = track_of;
         let track = &mut self.tracks[track_of];
@@ -167,6 +167,7 @@ impl<'a> Contexts<'a> {
                 total += 1;
             }
             let is_same = track.caller == caller;
+            // Half of a conversation may be gone after a compaction. Less than that can be texts that two agents share.
             let is_continued = n > 0 && (is_same || is_last || 2 * n > total);
             is_continued.then_some((is_same, n))
         };
@@ -227,7 +228,7 @@ impl Track {
         let is_new = |draft: &Draft| draft.role != Role::System || !has_setup;
         for draft in call.context.into_iter().filter(is_new) {
             let entry = ContextEntry {
-                key: key(&draft),
+                key: message_key(&draft),
                 is_system: draft.role == Role::System,
                 message: self.transcript.add_message(draft),
             };
@@ -239,7 +240,7 @@ impl Track {
     fn answer(&mut self, recorded: CallDraft, answer: Option<Draft>) {
         match answer.filter(|answer| !answer.parts.is_empty()) {
             Some(answer) => {
-                let key = key(&answer);
+                let key = message_key(&answer);
                 let message = self.transcript.add_answer(recorded, answer);
                 self.current.push(ContextEntry { message, key, is_system: false });
             }

@@ -32,6 +32,7 @@ pub(in crate::formats) enum SpanKind {
 }
 
 /// Maximum depth of nested spans that are followed.
+// Chosen far above the depth of any real trace. It ends cycles of parents.
 const MAX_DEPTH: usize = 100;
 
 impl Nesting {

@@ -3,13 +3,13 @@
 use crate::formats::content::part;
 use crate::formats::jsonl::Record;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// A parsed event.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct CopilotEvent {
     /// Byte range in the file.
     pub(super) span: Span,
     /// Type of the event.
@@ -105,7 +105,7 @@ const NOT_CONTEXT: [&str; 12] = [
     "exit_plan_mode.",
 ];
 
-impl Event {
+impl CopilotEvent {
     /// Parses a record.
     #[expect(
         clippy::needless_pass_by_value,

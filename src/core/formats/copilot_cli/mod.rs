@@ -18,7 +18,7 @@ use super::jsonl::map_records;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::progress::Progress;
-use event::Event;
+use event::CopilotEvent;
 
 pub(super) const FORMAT: Format = Format {
     name: "copilot_cli",
@@ -37,10 +37,10 @@ pub(super) const FORMAT: Format = Format {
 
 fn detect(probe: &Probe) -> Option<String> {
     let records = probe.records();
-    let is_event = |v: &serde_json::Value| {
+    let is_event = |v: &crate::json::Value| {
         let kind = json::str_at(v, &["type"]).unwrap_or_default();
         kind.contains('.')
-            && v.get("data").is_some_and(serde_json::Value::is_object)
+            && v.get("data").is_some_and(crate::json::Value::is_object)
             && v.get("timestamp").is_some()
     };
     let kinds = ["session.start", "session.resume", "user.message", "assistant.message"];
@@ -48,12 +48,13 @@ fn detect(probe: &Probe) -> Option<String> {
     let is_match = records
         .iter()
         .any(|r| json::str_at(&r.value, &["type"]).is_some_and(|kind| kinds.contains(&kind)));
+    // Four in five, since later versions add events of another form, and damaged lines occur.
     (is_match && n * 5 >= records.len() * 4)
         .then(|| "events with a dotted `type`, `data` and a `timestamp`".to_owned())
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
-    let events = map_records(&input.bytes, progress, 1, &mut log.warnings, Event::read)?;
+    let events = map_records(&input.bytes, progress, 1, &mut log.warnings, CopilotEvent::read)?;
     reader::read(input, events, progress, log)
 }

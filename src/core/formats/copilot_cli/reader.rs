@@ -1,7 +1,7 @@
 //! Reads the conversations: the main one, those of sub-agents, and those before rewinds.
 
 use super::FORMAT;
-use super::event::{Event, EventContent};
+use super::event::{CopilotEvent, EventContent};
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
@@ -12,6 +12,7 @@ use crate::units::Tokens;
 use std::collections::HashMap;
 
 /// Maximum number of conversations before rewinds that are kept.
+// Chosen: each repeats the conversation up to its rewind, so that the memory of a file is bounded by 21 conversations.
 const MAX_REWINDS: usize = 20;
 
 /// Models by the ids of the tool calls that name them.
@@ -21,7 +22,7 @@ type Models<'a> = HashMap<&'a str, &'a str>;
 #[expect(clippy::needless_pass_by_value, reason = "the events are not used afterwards")]
 pub(super) fn read(
     input: &Input,
-    events: Vec<Event>,
+    events: Vec<CopilotEvent>,
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
@@ -35,7 +36,7 @@ pub(super) fn read(
         let all = events.iter().zip(&is_valid);
         all.filter_map(|(event, is_valid)| is_valid.then_some(event))
     };
-    let is_main = |event: &&Event| event.agent.is_none();
+    let is_main = |event: &&CopilotEvent| event.agent.is_none();
     let mut sessions = Vec::new();
     sessions.extend(read_conversation(
         Transcript::new(input, FORMAT.name, None),
@@ -67,7 +68,7 @@ pub(super) fn read(
 }
 
 /// Counts an event in the report and warns of an unknown one.
-fn count(event: &Event, is_valid: bool, log: &mut ReadLog) {
+fn count(event: &CopilotEvent, is_valid: bool, log: &mut ReadLog) {
     let branch = match (is_valid, &event.agent) {
         (false, _) => " (rewound)",
         (true, Some(_)) => " (sub-agent)",
@@ -102,7 +103,7 @@ fn of_agent(session: Session, call: &str, name: String) -> Session {
 }
 
 /// Returns whether each event is still valid, and the indices of the rewinds.
-fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
+fn rewound(events: &[CopilotEvent], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
     let mut is_valid = vec![true; events.len()];
     let mut rewinds = Vec::new();
     for (at, event) in events.iter().enumerate() {
@@ -126,10 +127,12 @@ fn rewound(events: &[Event], notes: &mut Notes) -> (Vec<bool>, Vec<usize>) {
 }
 
 /// Returns the sub-agents in order of their first event: the call that started each, its name, and its events.
-fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, Vec<&'a Event>)> {
+fn agents<'a>(
+    events: impl Iterator<Item = &'a CopilotEvent>,
+) -> Vec<(&'a str, String, Vec<&'a CopilotEvent>)> {
     let mut names: HashMap<&str, &String> = HashMap::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut found: Vec<(&str, Vec<&Event>)> = Vec::new();
+    let mut found: Vec<(&str, Vec<&CopilotEvent>)> = Vec::new();
     for event in events {
         if let EventContent::Agent(call, name) = &event.content {
             names.insert(call, name);
@@ -148,7 +151,7 @@ fn agents<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(&'a str, String, 
 
 fn read_conversation<'a>(
     transcript: Transcript,
-    events: impl Iterator<Item = &'a Event>,
+    events: impl Iterator<Item = &'a CopilotEvent>,
     models: &Models<'_>,
     progress: &Progress,
     notes: &mut Notes,
@@ -186,7 +189,7 @@ struct CopilotReader<'a> {
 }
 
 impl CopilotReader<'_> {
-    fn event(&mut self, event: &Event, notes: &mut Notes) {
+    fn event(&mut self, event: &CopilotEvent, notes: &mut Notes) {
         let at = event.span.start;
         match &event.content {
             EventContent::Message(draft) if !draft.parts.is_empty() => {

@@ -6,14 +6,14 @@
 
 mod store;
 
-use super::json::Row;
 use super::notes::{Notes, unknown_role};
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Role};
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "cowagent",
@@ -45,8 +45,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
-    let head = json::members_except(bytes, &whole, &["messages"]);
-    let messages = json::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
+    let head = rows::members_except(bytes, &whole, &["messages"]);
+    let messages = rows::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     transcript.title(json::str_at(&head, &["title"]).unwrap_or_default());
     let start = json::u64_at(&head, &["context_start_seq"]).filter(|start| *start > 0);

@@ -1,8 +1,8 @@
 //! `CowAgent`'s database: a table of sessions and a table of messages with JSON contents.
 //! <https://github.com/zhayujie/CowAgent/blob/master/agent/memory/conversation_store.py>
 
-use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
-use crate::formats::folder::{list, object};
+use crate::formats::database::{Database, DatabaseSession, Record, RowFilter, Rows, TableQuery};
+use crate::formats::folder::{json_list, json_object};
 
 /// CowAgent's database.
 pub(super) static DATABASE: Database = Database {
@@ -29,8 +29,8 @@ const SESSION: &[&str] = &[
 const MESSAGE: &[&str] = &["agent_id", "seq", "role", "content", "created_at"];
 
 /// Returns the sessions. Several agents may use the same session id.
-fn entries(rows: &Rows) -> Vec<Entry> {
-    let entry = |row: Record<'_>| Entry {
+fn entries(rows: &Rows) -> Vec<DatabaseSession> {
+    let entry = |row: Record<'_>| DatabaseSession {
         id: row.id("session_id"),
         owner: row.id("agent_id"),
         title: row.text("title").to_owned(),
@@ -38,12 +38,12 @@ fn entries(rows: &Rows) -> Vec<Entry> {
         updated: row.time("last_active"),
         // Several messages may be added within the second of `last_active`.
         bytes: row.bytes() + row.integer("msg_count").unwrap_or(0).unsigned_abs(),
-        ..Entry::default()
+        ..DatabaseSession::default()
     };
     rows.iter().map(entry).collect()
 }
 
-fn queries(entry: &Entry) -> Vec<TableQuery> {
+fn queries(entry: &DatabaseSession) -> Vec<TableQuery> {
     let of = |table, columns| TableQuery {
         table,
         columns,
@@ -52,7 +52,7 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
     vec![of("sessions", SESSION), of("messages", MESSAGE)]
 }
 
-fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages] = rows else {
         return Vec::new();
     };
@@ -68,10 +68,10 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
         let named = [("seq", "seq"), ("role", "role"), ("created_at", "created_at")];
         let mut members = row.members(&named);
         members.push(("content", row.json("content")));
-        object(members.into_iter())
+        json_object(members.into_iter())
     };
-    let messages = list(messages.iter().map(message));
+    let messages = json_list(messages.iter().map(message));
     let members = members.get_or_insert_default();
     members.push(("messages", messages));
-    object(members.drain(..))
+    json_object(members.drain(..))
 }

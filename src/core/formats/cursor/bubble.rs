@@ -2,11 +2,12 @@
 
 use crate::formats::content::part;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{Body, Part, Role, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// Capability that marks a compaction.
+// From programs that read Cursor's databases. Cursor documents none of its numbers.
 const COMPACTION: u64 = 22;
 /// Status of a tool run without a useful result.
 const FAILED: [&str; 3] = ["error", "cancelled", "rejected"];

@@ -9,15 +9,15 @@
 mod bubble;
 mod store;
 
-use super::json::Row;
 use super::notes::Notes;
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Role};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "cursor",
@@ -42,8 +42,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let bytes: &[u8] = &input.bytes.whole();
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
-    let head = json::members_except(bytes, &whole, &["conversation"]);
-    let bubbles = json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?;
+    let head = rows::members_except(bytes, &whole, &["conversation"]);
+    let bubbles = rows::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?;
     let mut reader = CursorReader::new(input, &head);
     for row in bubbles {
         progress.check_cancelled()?;

@@ -2,10 +2,10 @@
 //! (`bubbleId:ID:MESSAGE`) are queried. The same file holds login tokens, and records of conversations hold keys. For
 //! this reason only members with known names are copied.
 
-use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
-use crate::formats::folder::{list, object};
-use crate::formats::{json, time};
-use serde_json::Value;
+use crate::formats::database::{Database, DatabaseSession, Record, RowFilter, Rows, TableQuery};
+use crate::formats::folder::{json_list, json_object};
+use crate::formats::json;
+use crate::json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -52,11 +52,11 @@ const BUBBLE: [&str; 10] = [
 ];
 
 /// Returns the conversations with messages. Cursor creates an empty one for each new tab.
-fn entries(rows: &Rows) -> Vec<Entry> {
+fn entries(rows: &Rows) -> Vec<DatabaseSession> {
     rows.iter().filter_map(entry).collect()
 }
 
-fn entry(row: Record<'_>) -> Option<Entry> {
+fn entry(row: Record<'_>) -> Option<DatabaseSession> {
     let id = row.text("key").strip_prefix(COMPOSER)?;
     let value = row.text("value").as_bytes();
     let members = json::members(value, &json::document_span(value))?;
@@ -71,20 +71,20 @@ fn entry(row: Record<'_>) -> Option<Entry> {
     }
     let title =
         value_of("name").or_else(|| value_of("latestConversationSummary")?.get("title").cloned());
-    Some(Entry {
+    Some(DatabaseSession {
         id: id.to_owned(),
         title: title.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
-        created: value_of("createdAt").as_ref().and_then(time::millis),
+        created: value_of("createdAt").as_ref().and_then(json::millis),
         updated: value_of("lastUpdatedAt")
             .or_else(|| value_of("createdAt"))
             .as_ref()
-            .and_then(time::millis),
+            .and_then(json::millis),
         bytes: row.bytes(),
-        ..Entry::default()
+        ..DatabaseSession::default()
     })
 }
 
-fn queries(entry: &Entry) -> Vec<TableQuery> {
+fn queries(entry: &DatabaseSession) -> Vec<TableQuery> {
     let of = |filter| TableQuery { table: "cursorDiskKV", columns: KEY_VALUE, filter };
     let messages = format!("bubbleId:{}:", entry.id);
     vec![
@@ -94,7 +94,7 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
 }
 
 /// Returns the conversation with its messages embedded, the notation of older Cursor versions.
-fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
     let [heads, bubbles] = rows else {
         return Vec::new();
     };
@@ -106,16 +106,16 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
         .and_then(|list| json::elements(head, &list))
         .filter(|list| !list.is_empty());
     let bubbles = match within {
-        Some(spans) => list(spans.into_iter().map(|span| bubble(&head[span]))),
-        None => list(ordered(entry, head, bubbles).into_iter()),
+        Some(spans) => json_list(spans.into_iter().map(|span| bubble(&head[span]))),
+        None => json_list(ordered(entry, head, bubbles).into_iter()),
     };
     members.push(("conversation", bubbles));
-    object(members.into_iter())
+    json_object(members.into_iter())
 }
 
 /// Returns the messages in the order of the conversation's list. A message that is missing or listed before becomes its
 /// id, which the reader reports.
-fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
+fn ordered(entry: &DatabaseSession, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
     let start = format!("bubbleId:{}:", entry.id);
     let mut by_id: HashMap<&str, Record<'_>> = bubbles
         .iter()
@@ -134,7 +134,7 @@ fn ordered(entry: &Entry, head: &[u8], bubbles: &Rows) -> Vec<Vec<u8>> {
 }
 
 fn bubble(value: &[u8]) -> Vec<u8> {
-    object(copied(value, &BUBBLE).into_iter())
+    json_object(copied(value, &BUBBLE).into_iter())
 }
 
 /// Returns the members with these names in their source notation.

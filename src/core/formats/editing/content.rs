@@ -1,11 +1,13 @@
 //! Rewrites a record in which some parts changed, whose content is a text or a list of blocks ([`super::content`] reads
 //! them). Unchanged blocks keep their bytes.
 
-use super::{Editing, PartChange, Patch, at_path, json_string, patched, text_block, without};
+use super::{
+    Editing, PartChange, Patch, at_path, json_string, patched, text_block, without_elements,
+};
 use crate::formats::content::{self, ARGUMENTS, OUTPUTS};
 use crate::formats::json;
+use crate::json::{Value, json};
 use crate::session::{Body, Part, Span};
-use serde_json::{Value, json};
 
 /// Keys of a block's text.
 const TEXTS: [&str; 4] = ["text", "refusal", "value", "content"];
@@ -74,7 +76,7 @@ pub(in crate::formats) fn patches(
     if !removed.is_empty() && removed.iter().all(|g| *g) {
         return None;
     }
-    all.extend(without(&blocks, &removed));
+    all.extend(without_elements(&blocks, &removed));
     Some(all)
 }
 
@@ -132,7 +134,7 @@ pub(in crate::formats) fn arguments(bytes: &[u8], block: &Span, text: &str) -> V
 
 /// Returns arguments as an object.
 fn object(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
+    match crate::json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
         _ if arguments.is_empty() => json!({}),
         _ => json!({"_raw": arguments}),
@@ -210,7 +212,7 @@ pub(in crate::formats) fn answer_patches(
         let lead = [block(text), b", ".to_vec()].concat();
         patches.push((first.start..first.start, lead));
     }
-    patches.extend(without(&blocks, &removed));
+    patches.extend(without_elements(&blocks, &removed));
     patches
 }
 

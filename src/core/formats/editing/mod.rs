@@ -8,15 +8,15 @@ pub(super) use content::{
     Framing, answer_patches, arguments, block_patches, edit, edit_result, patches,
 };
 pub(super) use patch::{
-    Patch, array_at, at_path, json_string, object_at, patched, with_member, without,
+    Patch, array_at, at_path, json_string, object_at, patched, with_member, without_elements,
     without_members,
 };
 pub use records::result_without_call;
 pub(super) use records::{OutputRecord, existing, is_whole, output_records};
 
 use crate::formats::json;
+use crate::json::json;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Part, Session, Span};
-use serde_json::json;
 use std::collections::HashMap;
 
 /// Change of a part.

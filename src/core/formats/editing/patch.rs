@@ -1,4 +1,7 @@
 //! Changes single values of a JSON text and keeps every other byte.
+//!
+//! A patch is a byte span and the text that replaces it. All patches of a text are applied in one pass from its start,
+//! which copies the bytes between them.
 
 use crate::formats::json;
 use crate::session::Span;
@@ -33,11 +36,11 @@ pub(in crate::formats) fn without_members(bytes: &[u8], span: &Span, keys: &[&st
         spans.push(before + space..value.end);
         before = value.end;
     }
-    without(&spans, &removed)
+    without_elements(&spans, &removed)
 }
 
 /// Returns patches that remove the marked elements from a list, each with one comma.
-pub(in crate::formats) fn without(spans: &[Span], removed: &[bool]) -> Vec<Patch> {
+pub(in crate::formats) fn without_elements(spans: &[Span], removed: &[bool]) -> Vec<Patch> {
     let first_left = removed.iter().position(|g| !g);
     let mut patches = Vec::new();
     for (idx, span) in spans.iter().enumerate().filter(|(idx, _)| removed[*idx]) {
@@ -82,7 +85,7 @@ pub(in crate::formats) fn patched(bytes: &[u8], span: &Span, mut patches: Vec<Pa
 
 /// Serializes a text as a JSON string.
 pub(in crate::formats) fn json_string(text: &str) -> Vec<u8> {
-    serde_json::Value::from(text).to_string().into_bytes()
+    crate::json::Value::from(text).to_string().into_bytes()
 }
 
 #[cfg(test)]
@@ -95,7 +98,7 @@ mod tests {
         let spans = json::elements(bytes, &(0..bytes.len())).unwrap();
         for mask in 0..16_u8 {
             let removed: Vec<bool> = (0..4).map(|bit| mask >> bit & 1 == 1).collect();
-            let out = patched(bytes, &(0..bytes.len()), without(&spans, &removed));
+            let out = patched(bytes, &(0..bytes.len()), without_elements(&spans, &removed));
             let left: Vec<u8> = serde_json::from_slice(&out).unwrap();
             let expected: Vec<u8> = (1..=4).filter(|n| !removed[usize::from(n - 1)]).collect();
             assert_eq!(left, expected);

@@ -6,14 +6,14 @@
 use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
     self, Editing, OutputRecord, PartChange, Patch, array_at, at_path, existing, is_whole,
-    json_string, output_records, patched, with_member, without,
+    json_string, output_records, patched, with_member, without_elements,
 };
 use crate::formats::mark::MARK;
 use crate::formats::record_ids::TakenIds;
 use crate::formats::{CannotExport, json, jsonl, mark};
+use crate::json::json;
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
-use serde_json::json;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Writes a managed conversation.
@@ -125,7 +125,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             None => *removed = true,
         }
     }
-    patches.extend(without(&listed, &removed));
+    patches.extend(without_elements(&listed, &removed));
     if let Some(content) = content.filter(|_| !of_content.is_empty()) {
         match editing::patches(bytes, &content, &of_content) {
             Some(more) => patches.extend(more),

@@ -1,15 +1,15 @@
 //! The identity in a file's head, and the sub-agents that its calls started.
 
 use crate::formats::{SessionIdentity, json};
+use crate::json::Value;
 use crate::session::{Body, Session};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Reads the identity from the first line or the document's own members.
 pub(super) fn read(start: &[u8]) -> Option<SessionIdentity> {
     let whole = json::document_span(start);
     let line = start.split(|b| *b == b'\n').next()?;
-    let first: Value = serde_json::from_slice(line).unwrap_or_default();
+    let first: Value = crate::json::from_slice(line).unwrap_or_default();
     let id = if let Some(id) = json::str_at(&first, &["sessionId"]) {
         id.to_owned()
     } else {

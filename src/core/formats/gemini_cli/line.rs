@@ -1,19 +1,19 @@
 //! Parses the lines of JSON Lines: messages, and changes to earlier ones.
 
-use super::record::Record;
+use super::record::GeminiRecord;
 use crate::formats::mark::MARK;
 use crate::formats::{json, jsonl, mark};
+use crate::json::Value;
 use crate::session::{Calibration, Span};
-use serde_json::Value;
 
 /// Content of a line.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all lines are messages")]
-pub(super) enum Line {
+pub(super) enum GeminiLine {
     /// A message, which replaces an earlier one with the same id.
-    Message(Record),
+    Message(GeminiRecord),
     /// A new history.
-    History(Vec<Record>),
+    History(Vec<GeminiRecord>),
     /// A rewind to before the message with this id.
     Rewind(Box<str>, Span),
     /// The end of a managed conversation, with its calibration.
@@ -24,7 +24,7 @@ pub(super) enum Line {
     Unknown(Span),
 }
 
-impl Line {
+impl GeminiLine {
     /// Returns session data.
     pub(super) fn head(value: &Value) -> Self {
         Self::Head(json::str_at(value, &["summary"]).map(Into::into))
@@ -48,10 +48,10 @@ pub(super) fn history(value: &Value) -> Option<&Vec<Value>> {
 }
 
 /// Parses a line.
-pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
+pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> GeminiLine {
     let value = &record.value;
     if let Some(id) = json::str_at(value, &["$rewindTo"]) {
-        return Line::Rewind(id.into(), record.span);
+        return GeminiLine::Rewind(id.into(), record.span);
     }
     if let Some(list) = history(value).filter(|list| !list.is_empty()) {
         // The elements are within this line.
@@ -59,21 +59,21 @@ pub(super) fn read(bytes: &[u8], record: jsonl::Record) -> Line {
             .and_then(|set| json::member(bytes, &set, "messages"))
             .and_then(|list| json::elements(bytes, &list))
             .unwrap_or_default();
-        let records = list.iter().zip(place).map(|(value, span)| Record::read(value, span));
-        return Line::History(records.collect());
+        let records = list.iter().zip(place).map(|(value, span)| GeminiRecord::read(value, span));
+        return GeminiLine::History(records.collect());
     }
     if json::is_true(value, &["$set", MARK, "managed"]) {
         let mark = json::at(value, &["$set", MARK]);
-        return Line::Managed(mark.and_then(mark::calibration));
+        return GeminiLine::Managed(mark.and_then(mark::calibration));
     }
     if let Some(set) = value.get("$set") {
-        return Line::head(set);
+        return GeminiLine::head(set);
     }
     if json::str_at(value, &["id"]).is_some() && value.get("type").is_some() {
-        return Line::Message(Record::read(value, record.span));
+        return GeminiLine::Message(GeminiRecord::read(value, record.span));
     }
     if json::str_at(value, &["sessionId"]).is_some() {
-        return Line::head(value);
+        return GeminiLine::head(value);
     }
-    Line::Unknown(record.span)
+    GeminiLine::Unknown(record.span)
 }

@@ -22,12 +22,12 @@ use super::mark::MARK;
 use super::read_log::ReadLog;
 use super::{
     Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, jsonl,
-    mark,
+    mark, rows,
 };
+use crate::json::Value;
 use crate::progress::Progress;
-use line::Line;
-use record::Record;
-use serde_json::Value;
+use line::GeminiLine;
+use record::GeminiRecord;
 
 pub(super) const FORMAT: Format = Format {
     name: "gemini_cli",
@@ -89,16 +89,17 @@ fn read(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     if json::member(bytes, &whole, "messages").is_some()
         && json::is_one_value(&bytes[whole.clone()])
     {
-        let head = json::members_except(bytes, &whole, &["messages"]);
-        let rows = json::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
+        let head = rows::members_except(bytes, &whole, &["messages"]);
+        let rows = rows::rows_at(bytes, &whole, &["messages"], progress, &mut log.notes)?;
         let managed = json::u64_at(&head, &[MARK, "messages"]).unwrap_or(0);
         let managed = usize::try_from(managed).unwrap_or(usize::MAX).min(rows.len());
-        let messages =
-            rows.into_iter().map(|row| Line::Message(Record::read(&row.value, row.span)));
-        let mut lines: Vec<Line> = messages.collect();
+        let messages = rows
+            .into_iter()
+            .map(|row| GeminiLine::Message(GeminiRecord::read(&row.value, row.span)));
+        let mut lines: Vec<GeminiLine> = messages.collect();
         let calibration = head.get(MARK).and_then(mark::calibration);
-        lines.insert(managed, Line::Managed(calibration));
-        lines.insert(0, Line::head(&head));
+        lines.insert(managed, GeminiLine::Managed(calibration));
+        lines.insert(0, GeminiLine::head(&head));
         return replay::read(input, lines, progress, log);
     }
     let read = |r: jsonl::Record| line::read(bytes, r);

@@ -2,9 +2,9 @@
 
 use crate::formats::content::part;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{Body, CallDraft, Draft, Part, Role, Span, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::collections::HashSet;
 
 /// Types of messages.
@@ -12,7 +12,7 @@ pub(super) const KINDS: [&str; 5] = ["user", "gemini", "info", "error", "warning
 
 /// A message of the file.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct GeminiRecord {
     /// Id of the message.
     pub(super) id: Option<Box<str>>,
     /// Type of the message.
@@ -27,7 +27,7 @@ pub(super) struct Record {
     pub(super) call: Option<CallDraft>,
 }
 
-impl Record {
+impl GeminiRecord {
     /// Reads a message.
     pub(super) fn read(value: &Value, span: Span) -> Self {
         let kind = json::str_at(value, &["type"]).unwrap_or("other");

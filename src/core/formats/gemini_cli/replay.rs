@@ -1,8 +1,12 @@
 //! Replays the lines in order to rebuild the history and the rewound conversations.
+//!
+//! A line adds a message, replaces an earlier one with the same id, rewinds to one, or states the whole history. The
+//! lines are therefore reduced to a list of changes first, and messages are built from the changes that are left at the
+//! end.
 
 use super::FORMAT;
-use super::line::Line;
-use super::record::{Record, is_environment};
+use super::line::GeminiLine;
+use super::record::{GeminiRecord, is_environment};
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
@@ -13,15 +17,16 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Maximum number of rewound conversations that are kept.
+// Chosen: each repeats the conversation up to its rewind. Later ones are only counted.
 const MAX_REWINDS: usize = 50;
 
 /// A change of the history.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all changes are messages")]
 enum Change {
-    Message(Record),
+    Message(GeminiRecord),
     /// The history from here on.
-    History(Vec<Record>),
+    History(Vec<GeminiRecord>),
 }
 
 impl Change {
@@ -40,7 +45,7 @@ impl Change {
 /// Reads the session of these lines.
 pub(super) fn read(
     input: &Input,
-    lines: Vec<Line>,
+    lines: Vec<GeminiLine>,
     progress: &Progress,
     log: ReadLog,
 ) -> Result<Parsed, ParseError> {
@@ -84,18 +89,21 @@ struct Replay {
 }
 
 impl Replay {
-    fn line(&mut self, line: Line) {
+    fn line(&mut self, line: GeminiLine) {
         let in_context = match &line {
-            Line::Message(record) => record.content.is_some() || record.results.is_some(),
-            Line::History(_) => true,
-            Line::Rewind(..) | Line::Head(_) | Line::Managed(_) | Line::Unknown(_) => false,
+            GeminiLine::Message(record) => record.content.is_some() || record.results.is_some(),
+            GeminiLine::History(_) => true,
+            GeminiLine::Rewind(..)
+            | GeminiLine::Head(_)
+            | GeminiLine::Managed(_)
+            | GeminiLine::Unknown(_) => false,
         };
-        if !matches!(line, Line::Managed(_)) {
+        if !matches!(line, GeminiLine::Managed(_)) {
             self.log.report.count_record(line.label(), in_context);
         }
         match line {
-            Line::Message(record) => self.message(record),
-            Line::History(records) => {
+            GeminiLine::Message(record) => self.message(record),
+            GeminiLine::History(records) => {
                 self.discard_unused_history();
                 for (n, record) in records.iter().enumerate() {
                     if let Some(id) = &record.id {
@@ -104,13 +112,15 @@ impl Replay {
                 }
                 self.changes.push(Change::History(records));
             }
-            Line::Rewind(id, span) => self.rewind(&id, span.start),
-            Line::Head(title) => self.title = title.or(self.title.take()),
-            Line::Managed(calibration) => {
+            GeminiLine::Rewind(id, span) => self.rewind(&id, span.start),
+            GeminiLine::Head(title) => self.title = title.or(self.title.take()),
+            GeminiLine::Managed(calibration) => {
                 self.changes.iter_mut().for_each(Change::discard_usage);
                 self.calibration = calibration.or(self.calibration.take());
             }
-            Line::Unknown(span) => self.log.notes.once(span.start, "unknown record: not counted"),
+            GeminiLine::Unknown(span) => {
+                self.log.notes.once(span.start, "unknown record: not counted");
+            }
         }
     }
 
@@ -130,7 +140,7 @@ impl Replay {
         }
     }
 
-    fn message(&mut self, record: Record) {
+    fn message(&mut self, record: GeminiRecord) {
         if !super::record::KINDS.contains(&&*record.kind) {
             let kind = json::shortened(&record.kind);
             let text = format!("unknown message type `{kind}`: not counted");
@@ -195,7 +205,7 @@ fn remove_repeated_results(changes: &mut [Change]) {
     for change in &mut *changes {
         if let Change::History(records) = change {
             let answered: HashSet<Box<str>> =
-                records.iter().flat_map(Record::answered).map(Into::into).collect();
+                records.iter().flat_map(GeminiRecord::answered).map(Into::into).collect();
             for record in &mut *records {
                 record.remove_results(&answered);
             }
@@ -223,7 +233,7 @@ struct GeminiReader {
 }
 
 impl GeminiReader {
-    fn message(&mut self, transcript: &mut Transcript, record: Record, notes: &mut Notes) {
+    fn message(&mut self, transcript: &mut Transcript, record: GeminiRecord, notes: &mut Notes) {
         let usage = record.call.as_ref().and_then(|s| s.usage);
         let usage = notes.usage(record.span.start, usage);
         let call = record.call.map(|call| CallDraft { usage, ..call });
@@ -248,7 +258,7 @@ impl GeminiReader {
     fn add_new(
         &mut self,
         transcript: &mut Transcript,
-        records: Vec<Record>,
+        records: Vec<GeminiRecord>,
         is_known: impl Fn(&Body) -> bool,
     ) {
         for record in records.into_iter().filter(|r| !r.bodies().all(&is_known)) {
@@ -264,10 +274,11 @@ impl GeminiReader {
     /// Adds a new history as a compaction if it lacks content of the current context. Otherwise only its new messages
     /// are added: the program also writes the history when it starts and resumes, with results repeated or under new
     /// ids.
-    fn history(&mut self, transcript: &mut Transcript, records: Vec<Record>) {
+    fn history(&mut self, transcript: &mut Transcript, records: Vec<GeminiRecord>) {
         let before = bodies(transcript.builder.session(), &self.context);
+        // The environment at the start is written anew each time, with other dates and files.
         let before: HashSet<u64> = before.filter(|body| !is_of_start(body)).map(key).collect();
-        let bodies_after = || records.iter().flat_map(Record::bodies);
+        let bodies_after = || records.iter().flat_map(GeminiRecord::bodies);
         let after: HashSet<u64> = bodies_after().map(key).collect();
         if before.is_subset(&after) {
             let has_start = !self.context.is_empty();

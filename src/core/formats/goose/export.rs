@@ -7,13 +7,13 @@
 use super::{BEGINS, FORMAT};
 use crate::formats::editing::{
     self, Editing, Framing, OutputRecord, PartChange, Patch, array_at, at_path, is_whole,
-    json_string, output_records, patched, with_member, without,
+    json_string, output_records, patched, with_member, without_elements,
 };
 use crate::formats::mark::MARK;
 use crate::formats::{CannotExport, json, jsonl};
+use crate::json::{Value, json};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
-use serde_json::{Value, json};
 
 /// Writes a managed conversation.
 pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport> {
@@ -146,7 +146,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             None => removed[idx] = true,
         }
     }
-    patches.extend(without(&blocks, &removed));
+    patches.extend(without_elements(&blocks, &removed));
     Some(patched(bytes, span, patches))
 }
 

@@ -9,16 +9,16 @@ mod export;
 mod store;
 
 use super::content::part;
-use super::json::Row;
 use super::mark::MARK;
 use super::notes::{Notes, unknown_role};
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, jsonl};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "goose",
@@ -80,9 +80,9 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let whole = json::document_span(bytes);
     let mut transcript = Transcript::new(input, FORMAT.name, None);
     let rows = if json::member(bytes, &whole, "conversation").is_some() {
-        let around = json::members_except(bytes, &whole, &["conversation"]);
+        let around = rows::members_except(bytes, &whole, &["conversation"]);
         name(&around, &mut transcript);
-        json::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?
+        rows::rows_at(bytes, &whole, &["conversation"], progress, &mut log.notes)?
     } else {
         jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from)?
     };

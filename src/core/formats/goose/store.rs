@@ -2,8 +2,8 @@
 //! notation of Goose's export.
 //! <https://github.com/block/goose/blob/main/crates/goose/src/session/session_manager.rs>
 
-use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
-use crate::formats::folder::{list, object};
+use crate::formats::database::{Database, DatabaseSession, Record, RowFilter, Rows, TableQuery};
+use crate::formats::folder::{json_list, json_object};
 
 /// Goose's database.
 pub(super) static DATABASE: Database = Database {
@@ -36,14 +36,14 @@ const SESSION: &[&str] = &[
 const MESSAGE: &[&str] =
     &["id", "message_id", "role", "content_json", "created_timestamp", "metadata_json"];
 
-fn entries(rows: &Rows) -> Vec<Entry> {
-    let entry = |row: Record<'_>| Entry {
+fn entries(rows: &Rows) -> Vec<DatabaseSession> {
+    let entry = |row: Record<'_>| DatabaseSession {
         id: row.id("id"),
         title: name(row).to_owned(),
         created: row.time("created_at"),
         updated: row.time("updated_at"),
         bytes: row.bytes(),
-        ..Entry::default()
+        ..DatabaseSession::default()
     };
     rows.iter().map(entry).collect()
 }
@@ -56,7 +56,7 @@ fn name(row: Record<'_>) -> &str {
     }
 }
 
-fn queries(entry: &Entry) -> Vec<TableQuery> {
+fn queries(entry: &DatabaseSession) -> Vec<TableQuery> {
     let of = |table, columns, key| TableQuery {
         table,
         columns,
@@ -66,7 +66,7 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
 }
 
 /// Returns the session as `goose session export` writes it.
-fn document(_entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+fn document(_entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages] = rows else {
         return Vec::new();
     };
@@ -74,8 +74,8 @@ fn document(_entry: &Entry, rows: &[Rows]) -> Vec<u8> {
     let mut messages: Vec<Record<'_>> = messages.iter().collect();
     // In order of insertion: a compaction rewrites messages in order, whatever their times are.
     messages.sort_by_key(|row| row.integer("id"));
-    members.push(("conversation", list(messages.into_iter().map(message))));
-    object(members.into_iter())
+    members.push(("conversation", json_list(messages.into_iter().map(message))));
+    json_object(members.into_iter())
 }
 
 fn head(row: Record<'_>) -> Vec<(&'static str, Vec<u8>)> {
@@ -92,7 +92,7 @@ fn head(row: Record<'_>) -> Vec<(&'static str, Vec<u8>)> {
         ("accumulated_output_tokens", "accumulated_output_tokens"),
         ("provider_name", "provider_name"),
     ]);
-    let name = serde_json::Value::from(name(row)).to_string();
+    let name = crate::json::Value::from(name(row)).to_string();
     members.push(("name", name.into_bytes()));
     if !row.text("model_config_json").is_empty() {
         members.push(("model_config", row.json("model_config_json")));
@@ -106,11 +106,11 @@ fn message(row: Record<'_>) -> Vec<u8> {
     } else {
         row.text("message_id").to_owned()
     };
-    let mut members = vec![("id", serde_json::Value::from(id).to_string().into_bytes())];
+    let mut members = vec![("id", crate::json::Value::from(id).to_string().into_bytes())];
     members.extend(row.members(&[("role", "role"), ("created", "created_timestamp")]));
     members.push(("content", row.json("content_json")));
     if !row.text("metadata_json").is_empty() {
         members.push(("metadata", row.json("metadata_json")));
     }
-    object(members.into_iter())
+    json_object(members.into_iter())
 }

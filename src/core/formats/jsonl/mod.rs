@@ -7,13 +7,13 @@ mod record;
 pub(super) use lines::{has_too_many_lines, too_many_lines};
 
 use super::{Warning, json};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{FileBytes, LineRange, Pieces, Span};
-use lines::{Line, lines};
+use lines::{NumberedLine, numbered_lines};
 use problem::{Problem, ProblemCount};
 use rayon::prelude::*;
 use record::read_line;
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// A record of the file.
@@ -29,7 +29,7 @@ pub(super) struct Record {
 
 /// The first records of a file, for detection.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct RecordsHead {
     /// Readable records.
     pub records: Vec<Record>,
     /// Number of non-blank lines read, without a truncated last line.
@@ -39,10 +39,14 @@ pub(super) struct Head {
 }
 
 /// Maximum size in bytes of a head, which may have few but long lines.
+// Chosen: 400 records with a few images. Reading it takes less than a tenth of a second.
 const HEAD_BYTES: usize = 32 << 20;
 /// Number of line ranges that are read in parallel before their results are merged, which limits memory.
+// Chosen: ranges have a megabyte, so that 64 MB are in memory twice. Machines with more cores than this would need
+// more.
 const AT_ONCE: usize = 64;
 /// Assumed minimum length of lines in bytes when memory is reserved. Shorter lines are mostly blank.
+// Chosen: a record with its ids and time is longer. A wrong value only makes the list grow.
 const USUAL_LINE: usize = 256;
 
 /// Maps all records of the file in order, on all cores. Each record is passed to `each` at once, so that the values of
@@ -70,7 +74,7 @@ pub(super) fn map_texts<T: Send>(
     quick: impl Fn(&[u8], &Span, usize) -> Option<T> + Sync,
     each: impl Fn(&[u8], Record) -> T + Sync,
 ) -> Result<Vec<T>, Cancelled> {
-    let read_line = |line: Line<'_>| {
+    let read_line = |line: NumberedLine<'_>| {
         progress.check_cancelled()?;
         progress.advance(line.span.len() as u64 / passes);
         if !json::has_too_many_values(line.text)
@@ -89,7 +93,7 @@ pub(super) fn map_texts<T: Send>(
     let read_range = |range: &LineRange| {
         let mut read = Vec::with_capacity(range.n_lines.min(range.span.len() / USUAL_LINE));
         let text = bytes.piece(&range.span);
-        for line in lines(&text, range.span.start, range.lines_before) {
+        for line in numbered_lines(&text, range.span.start, range.lines_before) {
             read.push(read_line(line)?);
         }
         Ok(read)
@@ -131,9 +135,9 @@ pub(super) fn opening(bytes: &FileBytes, max: usize) -> Cow<'_, [u8]> {
 }
 
 /// Returns the first records, at most `max`.
-pub(super) fn head(bytes: &[u8], max: usize) -> Head {
-    let mut head = Head::default();
-    for line in lines(bytes, 0, 0).take(max) {
+pub(super) fn head(bytes: &[u8], max: usize) -> RecordsHead {
+    let mut head = RecordsHead::default();
+    for line in numbered_lines(bytes, 0, 0).take(max) {
         if head.records.len() >= max || (line.span.start > HEAD_BYTES && !head.records.is_empty()) {
             break;
         }

@@ -3,6 +3,7 @@
 use crate::formats::Warning;
 
 /// Maximum number of invalid lines listed, and of unusual ones. Further lines are only counted.
+// Chosen: enough to see what is wrong, and few enough to leave the other warnings visible.
 const MAX_LINES_LISTED: usize = 50;
 
 /// A problem of a line.

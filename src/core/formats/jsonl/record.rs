@@ -1,25 +1,25 @@
 //! Reads the records of one line. Most lines have one record; of an invalid line, all readable records are returned.
 
 use super::Record;
-use super::lines::Line;
+use super::lines::NumberedLine;
 use super::problem::Problem;
 use crate::formats::json;
 use crate::session::Span;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-pub(super) fn read_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
+pub(super) fn read_line(line: &NumberedLine<'_>) -> (Vec<Record>, Vec<Problem>) {
     if json::has_too_many_values(line.text) {
         return (Vec::new(), vec![Problem::Bad(json::too_many_values())]);
     }
-    if let Ok(value) = serde_json::from_slice(line.text) {
+    if let Ok(value) = crate::json::from_slice(line.text) {
         return (vec![Record { span: line.span.clone(), line: line.number, value }], Vec::new());
     }
     read_odd_line(line)
 }
 
 /// Reads a line that is not one valid record: concatenated, truncated, damaged or not JSON at all.
-fn read_odd_line(line: &Line<'_>) -> (Vec<Record>, Vec<Problem>) {
+fn read_odd_line(line: &NumberedLine<'_>) -> (Vec<Record>, Vec<Problem>) {
     let mut problems = Vec::new();
     let text = without_nul(line.text);
     if matches!(text, Cow::Owned(_)) {
@@ -81,12 +81,15 @@ const MAX_OVERLAP: usize = 3;
 
 /// Maximum number of positions after an error that are tried: each attempt may read the rest of the line. A record after a
 /// truncated one is found at the first of them.
+// Chosen: objects that begin within text of the truncated record are tried first. Without a limit, a line of many
+// broken records would take quadratic time.
 const MAX_ATTEMPTS: usize = 16;
 
 /// Returns the byte ranges of a line's records and the first error.
 ///
 /// A program may crash while it writes a record, and the next one continues on the same line. Every whole record after a
-/// truncated one is found, but no object inside of the truncated one.
+/// truncated one is found, but no object inside of the truncated one. The error of the parser says where the text stops
+/// being JSON, and the next record begins at most [`MAX_OVERLAP`] bytes before that place.
 fn split(text: &[u8], is_complete: bool) -> Values {
     let (mut spans, mut broken) = values(text, 0);
     let mut first = None;

@@ -5,9 +5,10 @@
 //! - A compaction keeps the last two messages and everything after them. Its summary is not recorded in this file.
 
 use crate::formats::{content, json};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Number of user and model messages that a compaction keeps.
+// As in Kimi CLI, `max_preserved_messages` of `SimpleCompaction` (`kimi_cli/soul/compaction.py`).
 pub(super) const KEPT_BY_COMPACTION: usize = 2;
 
 /// Event types that add nothing to the context.

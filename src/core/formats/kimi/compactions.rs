@@ -2,7 +2,7 @@
 
 use super::cli_events;
 use super::wire_reader::{WireReader, with_source};
-use crate::formats::json::Row;
+use crate::formats::rows::Row;
 use crate::formats::{content, counts, json};
 use crate::session::{Draft, Role};
 

@@ -7,10 +7,11 @@
 use crate::formats::content::CallMatcher;
 use crate::formats::editing::Editing;
 use crate::formats::message_list::{self, Dialect, Writes};
+use crate::formats::openai_roles::ROLES;
 use crate::formats::{Format, Probe, RecordedData, content, counts, json, openai_chat};
+use crate::json::Value;
 use crate::session::{CallDraft, Draft, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(in crate::formats) const CONTEXT: Format = Format {
     name: DIALECT.name,
@@ -46,7 +47,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let mut roles = look.messages.iter().filter_map(role);
     let is_own = |role: &str| matches!(role, "_checkpoint" | USAGE | SYSTEM_PROMPT);
     roles.clone().any(|role| is_own(&role)).then_some(())?;
-    let is_known = |role: &str| role.starts_with('_') || openai_chat::ROLES.contains(&role);
+    let is_known = |role: &str| role.starts_with('_') || ROLES.contains(&role);
     roles.all(|role| is_known(&role)).then(|| format!("{} with Kimi CLI records", look.how))
 }
 

@@ -2,13 +2,13 @@
 
 use super::cli_events::CliEvent;
 use crate::formats::content::{part, tool_definitions};
-use crate::formats::json::Row;
 use crate::formats::notes::Notes;
+use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{Body, CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 /// A model call in progress, which Kimi names a step.
 pub(super) struct OpenCall {

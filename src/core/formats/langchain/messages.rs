@@ -6,9 +6,9 @@
 use crate::formats::content::{self, CallMatcher};
 use crate::formats::message_list::{self, Dialect, Shape};
 use crate::formats::{Format, Probe, RecordedData, counts, json};
+use crate::json::Value;
 use crate::session::{CallDraft, Draft, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(in crate::formats) const MESSAGES: Format = Format {
     name: DIALECT.name,

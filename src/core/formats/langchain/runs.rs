@@ -9,12 +9,12 @@ use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::{
     Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json, jsonl,
-    message_list,
+    message_list, rows,
 };
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Role, Span, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 
 pub(in crate::formats) const RUNS: Format = Format {
     name: "langsmith",
@@ -34,6 +34,7 @@ pub(in crate::formats) const RUNS: Format = Format {
 /// Members that list runs.
 const LISTS: [&str; 2] = ["runs", "child_runs"];
 /// Maximum nesting depth of runs.
+// Chosen: graphs nest a chain, a node, an agent and a model at each level of sub-agents. It bounds the recursion.
 const MAX_DEPTH: usize = 40;
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -67,7 +68,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut nesting = Nesting::default();
     for span in spans {
         progress.check_cancelled()?;
-        let run = json::members_except(bytes, &span, &LISTS);
+        let run = rows::members_except(bytes, &span, &LISTS);
         let kind = json::str_at(&run, &["run_type"]).unwrap_or("other");
         let parent = json::str_at(&run, &["parent_run_id"]).map(Into::into);
         let call = (kind == "llm").then(|| call(&run, &span, &mut log.notes)).flatten();
@@ -140,7 +141,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     let output = answer_of(outputs);
     let answer = output.and_then(|message| content::any_message::read(message, span));
     let time =
-        content::first(run, &["start_time", "end_time"]).and_then(crate::formats::time::millis);
+        content::first(run, &["start_time", "end_time"]).and_then(crate::formats::json::millis);
     let own = output.and_then(messages::call);
     let usage = own.as_ref().and_then(|s| s.usage).or_else(|| usage(run, outputs));
     if continues && answer.is_none() && usage.is_none() {

@@ -4,10 +4,10 @@
 //! determines the order of the messages.
 
 use super::order;
-use super::plain_message::{Block, PlainMessage, text_block};
+use super::plain_message::{PlainBlock, PlainMessage, text_block};
 use crate::formats::{by_name, content, json};
+use crate::json::Value;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Part, Role, Session};
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Converts the managed conversation.
@@ -21,7 +21,7 @@ pub(in crate::formats) fn plain_messages(
             ManagedEntry::Written { role, text, answers, .. } => {
                 let block = match answers {
                     None => text_block(text),
-                    Some(call) => Some(Block::Result {
+                    Some(call) => Some(PlainBlock::Result {
                         call: call.clone(),
                         is_error: true,
                         text: text.clone(),
@@ -54,7 +54,7 @@ fn push_message(
     messages: &mut Vec<PlainMessage>,
 ) {
     let mut records = Records::new(session, message);
-    let mut blocks: Vec<Block> = Vec::with_capacity(parts.len());
+    let mut blocks: Vec<PlainBlock> = Vec::with_capacity(parts.len());
     for managed in parts {
         let (idx, new_text) = match managed {
             ManagedPart::Kept { part } => (*part, None),
@@ -72,7 +72,7 @@ fn push_message(
         }
     }
     let is_unsupported =
-        |b: &Block| message.role == Role::Assistant && matches!(b, Block::Media(_));
+        |b: &PlainBlock| message.role == Role::Assistant && matches!(b, PlainBlock::Media(_));
     let (media, supported): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_unsupported);
     messages.push(PlainMessage { role: message.role, blocks: supported });
     if !media.is_empty() {
@@ -81,9 +81,9 @@ fn push_message(
 }
 
 /// Returns the media of a call's result among the blocks.
-fn result_of<'a>(blocks: &'a mut [Block], id: &str) -> Option<&'a mut Vec<Block>> {
+fn result_of<'a>(blocks: &'a mut [PlainBlock], id: &str) -> Option<&'a mut Vec<PlainBlock>> {
     blocks.iter_mut().rev().find_map(|block| match block {
-        Block::Result { call, media, .. } if call == id => Some(media),
+        PlainBlock::Result { call, media, .. } if call == id => Some(media),
         _ => None,
     })
 }
@@ -93,7 +93,7 @@ fn block(
     idx: usize,
     new_text: Option<&str>,
     records: &mut Records<'_>,
-) -> Option<Block> {
+) -> Option<PlainBlock> {
     let is_anthropic = records.has_anthropic_blocks;
     match &part.body {
         Body::Text(text) => text_block(new_text.unwrap_or(text)),
@@ -102,15 +102,15 @@ fn block(
         }
         Body::Thinking { sealed_bytes, .. } => {
             let block = records.block(part).filter(|_| is_anthropic && *sealed_bytes > 0)?;
-            Some(Block::Thinking(block.clone()))
+            Some(PlainBlock::Thinking(block.clone()))
         }
-        Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok().map(Block::Tool),
-        Body::ToolCall { call, tool, arguments } => Some(Block::Call {
+        Body::ToolDefinition { json, .. } => crate::json::from_str(json).ok().map(PlainBlock::Tool),
+        Body::ToolCall { call, tool, arguments } => Some(PlainBlock::Call {
             call: call.to_string(),
             tool: tool.to_string(),
             arguments: new_text.unwrap_or(arguments).to_owned(),
         }),
-        Body::ToolResult { call, is_error, text, .. } => Some(Block::Result {
+        Body::ToolResult { call, is_error, text, .. } => Some(PlainBlock::Result {
             call: call.to_string(),
             is_error: *is_error,
             text: new_text.unwrap_or(text).to_owned(),
@@ -118,10 +118,10 @@ fn block(
         }),
         Body::Media { .. } => Some(records.media(part, idx)),
         Body::Opaque { json, .. } => {
-            let native = serde_json::from_str(json)
+            let native = crate::json::from_str(json)
                 .ok()
                 .filter(|v: &Value| is_anthropic && v.get("type").is_some());
-            native.map(Block::Native).or_else(|| text_block(json))
+            native.map(PlainBlock::Native).or_else(|| text_block(json))
         }
     }
 }
@@ -166,7 +166,7 @@ impl<'a> Records<'a> {
     }
 
     /// Returns media with its payload, or a placeholder if it is missing.
-    fn media(&mut self, part: &Part, idx: usize) -> Block {
+    fn media(&mut self, part: &Part, idx: usize) -> PlainBlock {
         // One block (a tool result) may contain several.
         let before = self.session.parts[self.message.parts.start..idx].iter();
         let is_before = |p: &&Part| p.record == part.record && matches!(p.body, Body::Media { .. });
@@ -179,7 +179,7 @@ impl<'a> Records<'a> {
             content::found(self.record(part)?, bodies, &part.body)
         };
         let found = in_block.or_else(anywhere);
-        found.map_or_else(|| Block::Text(missing(&part.body)), Block::Media)
+        found.map_or_else(|| PlainBlock::Text(missing(&part.body)), PlainBlock::Media)
     }
 }
 

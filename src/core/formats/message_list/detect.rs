@@ -3,7 +3,7 @@
 use super::layout::BODIES;
 use super::shape::{MESSAGES_PER_BROKEN, Shape, is_broken};
 use crate::formats::{Probe, json};
-use serde_json::Value;
+use crate::json::Value;
 
 /// The messages of a file.
 #[derive(Debug)]

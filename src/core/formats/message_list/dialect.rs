@@ -4,8 +4,8 @@ use super::shape::{CHAT, Shape};
 use crate::formats::content::CallMatcher;
 use crate::formats::editing::Editing;
 use crate::formats::json;
+use crate::json::Value;
 use crate::session::{CallDraft, Draft, Role};
-use serde_json::Value;
 
 /// Properties of one format that lists messages.
 #[derive(Debug)]

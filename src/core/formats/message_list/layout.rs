@@ -1,11 +1,14 @@
 //! Locates the conversations of a file: the list of messages, the objects around it, and separately stored answers.
+//!
+//! A file is one conversation, a list of conversations, or lines that are conversations or messages. Only byte spans
+//! are located here, so that messages are parsed once and written back byte for byte.
 
 use super::shape::Shape;
 use crate::formats::editing::{array_at, at_path, object_at};
 use crate::formats::{Warning, json, jsonl};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::Span;
-use serde_json::Value;
 
 /// Paths to the request that contains the messages: the object itself or a member. Members occur in logged pairs of a
 /// request and its answer, in lines of a batch, and in pairs of preferred and rejected answers.
@@ -27,14 +30,14 @@ pub(super) struct Layout {
     /// Elements of the list.
     pub(super) elements: Vec<Span>,
     /// Messages stored outside of the list, which follow its last element.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<StoredAnswer>,
     /// Member of the root that holds the answers.
     pub(super) answers_in: Option<&'static str>,
 }
 
 /// An answer stored outside of the list.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct StoredAnswer {
     /// The message.
     pub(super) message: Span,
     /// The response that contains it, with its usage.
@@ -58,8 +61,8 @@ pub(super) fn find(
     let located = |r: jsonl::Record| (r.span, r.line, kind(shape, &r.value));
     let records = jsonl::map_records(bytes, progress, passes, warnings, located)?;
     let count = |wanted| records.iter().filter(|(_, _, kind)| *kind == wanted).count();
-    let n_conversations = count(Kind::Conversation);
-    if count(Kind::Message) > n_conversations {
+    let n_conversations = count(RecordKind::Conversation);
+    if count(RecordKind::Message) > n_conversations {
         let elements = records.into_iter().map(|(span, ..)| span).collect();
         return Ok(vec![of_lines(bytes, elements)]);
     }
@@ -92,20 +95,20 @@ fn whole_file_if_only(bytes: &[u8], shape: &Shape, mut found: Vec<Layout>) -> Ve
 
 /// Kind of a JSON Lines record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum RecordKind {
     Conversation,
     Message,
     Other,
 }
 
-fn kind(shape: &Shape, record: &Value) -> Kind {
+fn kind(shape: &Shape, record: &Value) -> RecordKind {
     let has_list = |path: &&[&str]| json::at(record, path).is_some_and(|b| shape.list(b).is_some());
     if record.is_array() || BODIES.iter().any(has_list) {
-        Kind::Conversation
+        RecordKind::Conversation
     } else if shape.is_marked(record) {
-        Kind::Message
+        RecordKind::Message
     } else {
-        Kind::Other
+        RecordKind::Other
     }
 }
 
@@ -212,11 +215,14 @@ fn list_in(
 }
 
 /// Returns the answers in the member `key` of the root. `value` is the span of its value.
-fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) -> Vec<Answer> {
+fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) -> Vec<StoredAnswer> {
     let first_choice =
         |choices: Option<Vec<Span>>| object_at(bytes, choices?.first()?, &["message"]);
     let one = |message: Option<Span>, response: &Span| {
-        message.into_iter().map(|message| Answer { message, response: response.clone() }).collect()
+        message
+            .into_iter()
+            .map(|message| StoredAnswer { message, response: response.clone() })
+            .collect()
     };
     match key {
         "choices" => one(first_choice(json::elements(bytes, value)), root),
@@ -241,15 +247,15 @@ fn listed(
     shape: &Shape,
     messages: Vec<Span>,
     response: Option<&Span>,
-) -> Vec<Answer> {
+) -> Vec<StoredAnswer> {
     let messages = messages.into_iter().filter(|message| shape.is_marked_at(bytes, message));
     messages
-        .map(|message| Answer { response: response.unwrap_or(&message).clone(), message })
+        .map(|message| StoredAnswer { response: response.unwrap_or(&message).clone(), message })
         .collect()
 }
 
 /// Returns whether the log repeats the answer as the last message.
-fn says_same(bytes: &[u8], last: &Span, answer: &Answer) -> bool {
+fn says_same(bytes: &[u8], last: &Span, answer: &StoredAnswer) -> bool {
     let (Some(a), Some(b)) =
         (json::parse_span(bytes, last), json::parse_span(bytes, &answer.message))
     else {

@@ -25,7 +25,7 @@ mod write;
 pub(super) use convert::plain_messages;
 pub(super) use detect::{DetectedList, detect_list};
 pub(super) use dialect::{Dialect, Writes, title};
-pub(super) use plain_message::{Block, Lines, PlainMessage, definition, document};
+pub(super) use plain_message::{Lines, PlainBlock, PlainMessage, definition, document};
 pub(super) use read::read;
 pub(super) use shape::{CHAT, Shape, refuse_empty};
 pub(super) use usage::{call_of, of_usage, time_of};

@@ -1,7 +1,7 @@
 //! Orders messages as providers require: all results directly follow the message with their calls, every call has
 //! exactly one result, and ids are unique. Messages between a call and its result move after the result.
 
-use super::plain_message::{Block, PlainMessage, text_block};
+use super::plain_message::{PlainBlock, PlainMessage, text_block};
 use crate::session::Role;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -23,7 +23,7 @@ fn make_ids_unique(messages: &mut [PlainMessage]) {
     let mut used: HashSet<String> = HashSet::new();
     for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
         match block {
-            Block::Call { call, .. } => {
+            PlainBlock::Call { call, .. } => {
                 let n = count.entry(call.clone()).or_default();
                 let new = loop {
                     *n += 1;
@@ -34,7 +34,7 @@ fn make_ids_unique(messages: &mut [PlainMessage]) {
                 };
                 latest.insert(mem::replace(call, new.clone()), new);
             }
-            Block::Result { call, .. } => {
+            PlainBlock::Result { call, .. } => {
                 if let Some(new) = latest.get(call) {
                     call.clone_from(new);
                 }
@@ -61,17 +61,18 @@ fn join_answers(messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     joined
 }
 
-/// Moves every result directly behind the message with its call. Adds a note for each missing result.
+/// Moves every result directly behind the message with its call. Adds a note for each missing result. One pass assigns
+/// each result to the message with its call, and a second one writes each message with its results.
 fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     // Calls without a result so far, with the index of their message.
     let mut open: HashMap<String, usize> = HashMap::new();
-    let mut results: Vec<Vec<Block>> = vec![Vec::new(); messages.len()];
+    let mut results: Vec<Vec<PlainBlock>> = vec![Vec::new(); messages.len()];
     for (idx, message) in messages.iter_mut().enumerate() {
         for block in mem::take(&mut message.blocks) {
             match block {
-                Block::Result { call, is_error, text, media } => match open.remove(&call) {
+                PlainBlock::Result { call, is_error, text, media } => match open.remove(&call) {
                     Some(caller) => {
-                        results[caller].push(Block::Result { call, is_error, text, media })
+                        results[caller].push(PlainBlock::Result { call, is_error, text, media });
                     }
                     // Providers reject a result without a call. Its text is kept.
                     None => message.blocks.extend(text_block(&text).into_iter().chain(media)),
@@ -94,8 +95,8 @@ fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     out
 }
 
-fn no_result(call: &str) -> Block {
-    Block::Result {
+fn no_result(call: &str) -> PlainBlock {
+    PlainBlock::Result {
         call: call.to_owned(),
         is_error: true,
         text: NO_RESULT.to_owned(),
@@ -103,10 +104,10 @@ fn no_result(call: &str) -> Block {
     }
 }
 
-fn is_call(block: &Block) -> bool {
+fn is_call(block: &PlainBlock) -> bool {
     call_of(block).is_some()
 }
 
-fn call_of(block: &Block) -> Option<&str> {
-    if let Block::Call { call, .. } = block { Some(call) } else { None }
+fn call_of(block: &PlainBlock) -> Option<&str> {
+    if let PlainBlock::Call { call, .. } = block { Some(call) } else { None }
 }

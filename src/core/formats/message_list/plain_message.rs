@@ -2,8 +2,8 @@
 
 use crate::formats::content::Media;
 use crate::formats::json;
+use crate::json::{Map, Value};
 use crate::session::Role;
-use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
 /// A message in a format-independent form.
@@ -12,12 +12,12 @@ pub(in crate::formats) struct PlainMessage {
     /// Role of the sender.
     pub(in crate::formats) role: Role,
     /// Content blocks.
-    pub(in crate::formats) blocks: Vec<Block>,
+    pub(in crate::formats) blocks: Vec<PlainBlock>,
 }
 
 /// A content block.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) enum Block {
+pub(in crate::formats) enum PlainBlock {
     /// Text that is not only white space.
     Text(String),
     /// A thought with its signature, as Anthropic writes it. Thoughts of other providers cannot be resent.
@@ -51,8 +51,8 @@ pub(in crate::formats) enum Block {
 }
 
 /// Returns a text block, or `None` if the text is only white space.
-pub(super) fn text_block(text: &str) -> Option<Block> {
-    (!text.trim().is_empty()).then(|| Block::Text(text.to_owned()))
+pub(super) fn text_block(text: &str) -> Option<PlainBlock> {
+    (!text.trim().is_empty()).then(|| PlainBlock::Text(text.to_owned()))
 }
 
 /// Serializes a request document: its members in order, then the messages, one per line.

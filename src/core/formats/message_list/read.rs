@@ -6,13 +6,15 @@ use super::settings::Settings;
 use crate::formats::content::{self, CallMatcher};
 use crate::formats::read_log::ReadLog;
 use crate::formats::{ImportReport, Input, ParseError, Parsed, counts, json, title};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{CallDraft, Draft, Role, Session, SessionBuilder, Source, Span};
 use crate::units::Tokens;
 use rayon::prelude::*;
-use serde_json::Value;
 
 /// Number of elements that are parsed at once. Values take several times the memory of their text.
+// Chosen: enough for all cores, and at a kilobyte an element some 50 MB of values. Lists of fewer elements are one
+// batch.
 const ELEMENTS_PER_BATCH: usize = 1 << 14;
 
 /// A parsed element of the list, with the response that contains it.
@@ -167,7 +169,8 @@ impl ConversationBuilder<'_> {
         for mut draft in drafts {
             draft.raw = vec![span.clone()];
             if self.first_words.is_none() && draft.role == Role::User && !draft.is_injected {
-                self.first_words = draft.parts.iter().find_map(|p| title::of(p.body.text()));
+                self.first_words =
+                    draft.parts.iter().find_map(|p| title::first_line(p.body.text()));
             }
             let continued = self.is_answering && self.dialect.answers_in_runs;
             self.is_answering = draft.role == Role::Assistant;

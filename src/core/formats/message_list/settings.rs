@@ -4,9 +4,9 @@ use super::dialect::Dialect;
 use super::layout::Layout;
 use crate::formats::mark::{self, MARK};
 use crate::formats::{counts, json};
+use crate::json::{Map, Value};
 use crate::session::{Calibration, CallDraft};
 use crate::units::Tokens;
-use serde_json::{Map, Value};
 
 /// Settings of a conversation stored outside of its messages.
 pub(super) struct Settings {

@@ -2,8 +2,8 @@
 
 use crate::formats::editing::at_path;
 use crate::formats::json;
+use crate::json::Value;
 use crate::session::Span;
-use serde_json::Value;
 
 /// Location of a list of messages.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,7 @@ pub(in crate::formats) const CHAT: Shape = Shape {
 };
 
 /// Tolerated share of damaged messages: one in this many.
+// Chosen: scripts leave empty or cut elements in lists. A list of other data has no marks at all.
 pub(super) const MESSAGES_PER_BROKEN: usize = 4;
 
 /// Returns whether a value in a list of messages is a damaged message rather than something else: it has no role or no

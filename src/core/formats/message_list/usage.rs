@@ -5,9 +5,9 @@
 //! cache.
 
 use crate::formats::{counts, json};
+use crate::json::Value;
 use crate::session::{CallDraft, CutAnswer, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// Paths at which records store the answer.
 const ANSWERS: [&[&str]; 4] = [&[], &["response"], &["extra", "response"], &["response_metadata"]];
@@ -77,7 +77,7 @@ pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn includes_cached_tokens_in_the_input_of_all_providers() {

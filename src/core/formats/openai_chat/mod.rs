@@ -11,9 +11,10 @@ pub(super) use read::{body, message};
 pub(super) use write::{added_result, edit, written};
 
 use super::message_list::{self, Dialect, Writes};
+use super::openai_roles::ROLES;
 use super::{Format, Probe, RecordedData, ResultPosition, json};
+use crate::json::Value;
 use crate::session::ModelVendor;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -53,9 +54,6 @@ const DIALECT: Dialect = Dialect {
     ..Dialect::READ_ONLY
 };
 
-/// Roles of messages, including `exit`, which mini-SWE-agent appends at the end.
-pub(super) const ROLES: [&str; 7] =
-    ["system", "developer", "user", "assistant", "tool", "function", "exit"];
 /// Content block types of the Responses API.
 const RESPONSES_BLOCKS: [&str; 5] =
     ["input_text", "output_text", "input_image", "input_file", "summary_text"];

@@ -6,8 +6,8 @@ use crate::formats::content::{
 use crate::formats::json;
 use crate::formats::message_list::time_of;
 use crate::formats::notes::unknown_role;
+use crate::json::Value;
 use crate::session::{Body, Draft, Part, Role};
-use serde_json::Value;
 
 /// Reads the tool definitions of a request, including legacy functions.
 pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {

@@ -3,13 +3,13 @@
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::editing::{
     Editing, PartChange, Patch, array_at, at_path, json_string, patched, text_block, with_member,
-    without, without_members,
+    without_elements, without_members,
 };
 use crate::formats::message_list::{
-    Block, Lines, PlainMessage, definition, document, plain_messages,
+    Lines, PlainBlock, PlainMessage, definition, document, plain_messages,
 };
+use crate::json::{Map, Value, json};
 use crate::session::{Body, Managed, MediaKind, Part, Role, Session};
-use serde_json::{Map, Value, json};
 
 /// Writes a conversation of another format as a request.
 pub(super) fn request(session: &Session, managed: &Managed) -> Vec<u8> {
@@ -130,7 +130,7 @@ fn edit_content(editing: &Editing<'_>, patches: &mut Vec<Patch>) {
             patches.retain(|(range, _)| !content.contains(&range.start));
             patches.push((content, b"null".to_vec()));
         }
-        (Some(blocks), _) => patches.extend(without(&blocks, &removed)),
+        (Some(blocks), _) => patches.extend(without_elements(&blocks, &removed)),
         _ => {}
     }
 }
@@ -165,7 +165,7 @@ fn edit_calls(
     if !listed.is_empty() && removed.iter().all(|g| *g) {
         removed_members.push("tool_calls");
     } else {
-        patches.extend(without(&listed, &removed));
+        patches.extend(without_elements(&listed, &removed));
     }
 }
 
@@ -180,22 +180,22 @@ struct SortedBlocks {
 }
 
 impl SortedBlocks {
-    fn of(blocks: Vec<Block>, tools: &mut Vec<Value>) -> Self {
+    fn of(blocks: Vec<PlainBlock>, tools: &mut Vec<Value>) -> Self {
         let mut sorted = Self::default();
         for block in blocks {
             match block {
-                Block::Text(text) => sorted.content.push(text_value(&text)),
-                Block::Native(value) => sorted.content.push(text_value(&value.to_string())),
-                Block::Thinking(_) => {}
-                Block::Tool(tool) => tools.push(function(&tool)),
-                Block::Media(media) => sorted.content.push(media_value(media)),
-                Block::Call { call, tool, arguments } => {
+                PlainBlock::Text(text) => sorted.content.push(text_value(&text)),
+                PlainBlock::Native(value) => sorted.content.push(text_value(&value.to_string())),
+                PlainBlock::Thinking(_) => {}
+                PlainBlock::Tool(tool) => tools.push(function(&tool)),
+                PlainBlock::Media(media) => sorted.content.push(media_value(media)),
+                PlainBlock::Call { call, tool, arguments } => {
                     let function = json!({"name": tool, "arguments": arguments});
                     sorted
                         .calls
                         .push(json!({"id": call, "type": "function", "function": function}));
                 }
-                Block::Result { call, text, media, .. } => {
+                PlainBlock::Result { call, text, media, .. } => {
                     sorted
                         .results
                         .push(json!({"role": "tool", "tool_call_id": call, "content": text}));
@@ -255,10 +255,10 @@ fn text_value(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn media_or_text(block: Block) -> Option<Value> {
+fn media_or_text(block: PlainBlock) -> Option<Value> {
     match block {
-        Block::Media(media) => Some(media_value(media)),
-        Block::Text(text) => Some(text_value(&text)),
+        PlainBlock::Media(media) => Some(media_value(media)),
+        PlainBlock::Text(text) => Some(text_value(&text)),
         _ => None,
     }
 }

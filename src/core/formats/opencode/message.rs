@@ -1,15 +1,15 @@
 //! Reads one message of the file: a user message, or an answer split into its model calls.
 
 use crate::formats::content::{Media, of_block, opaque, part};
-use crate::formats::json::Row;
+use crate::formats::rows::Row;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{Body, CallDraft, CutAnswer, Draft, Part, Role, Usage};
 use crate::units::{Millis, Tokens};
-use serde_json::Value;
 
 /// One model call of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(super) struct ModelCall {
     /// Parts that the model wrote.
     pub(super) output: Vec<Part>,
     /// Tool results.
@@ -105,13 +105,13 @@ fn media(file: &Value) -> Option<Media> {
 const NOT_SENT: [&str; 6] = ["snapshot", "patch", "agent", "retry", "compaction", "subtask"];
 
 /// Returns the model calls of an answer. The usage of the whole answer applies if its only call reports none.
-pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
-    let mut calls: Vec<Call> = Vec::new();
+pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<ModelCall> {
+    let mut calls: Vec<ModelCall> = Vec::new();
     let mut is_open = false;
     for (idx, value) in raw_parts(row) {
         let kind = json::str_at(value, &["type"]).unwrap_or_default();
         if kind == "step-start" {
-            calls.push(Call::default());
+            calls.push(ModelCall::default());
             is_open = true;
             continue;
         }
@@ -119,7 +119,7 @@ pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<Call> {
             continue;
         }
         if !is_open {
-            calls.push(Call::default());
+            calls.push(ModelCall::default());
             is_open = true;
         }
         let Some(call) = calls.last_mut() else {
@@ -169,7 +169,7 @@ fn encrypted_bytes(metadata: &Value) -> usize {
 }
 
 /// Adds a tool call, and its result if the tool returned one.
-fn tool(idx: usize, value: &Value, call: &mut Call, pruned: &mut Vec<PrunedOutput>) {
+fn tool(idx: usize, value: &Value, call: &mut ModelCall, pruned: &mut Vec<PrunedOutput>) {
     let field = |path: &[&str]| json::str_at(value, path);
     let id = field(&["callID"]).unwrap_or_default();
     let name = field(&["tool"]).unwrap_or_default();

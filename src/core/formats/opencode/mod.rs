@@ -20,11 +20,11 @@ mod storage_folder;
 mod store;
 
 use super::{
-    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json,
+    Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, SubAgentFiles, json, rows,
 };
 use crate::formats::read_log::ReadLog;
+use crate::json::Value;
 use crate::progress::Progress;
-use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format {
     name: "opencode",
@@ -71,7 +71,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let whole = json::document_span(bytes);
     let mut log = ReadLog::default();
     let path: &[&str] = if json::elements(bytes, &whole).is_some() { &[] } else { &["messages"] };
-    let messages = json::rows_at(bytes, &whole, path, progress, &mut log.notes)?;
-    let head = json::members_except(bytes, &whole, &["messages"]);
+    let messages = rows::rows_at(bytes, &whole, path, progress, &mut log.notes)?;
+    let head = rows::members_except(bytes, &whole, &["messages"]);
     reader::read(input, &head, messages, progress, log)
 }

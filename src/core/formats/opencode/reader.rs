@@ -2,16 +2,16 @@
 
 use super::message::{self, CLEARED_OUTPUT, PrunedOutput, UserParts};
 use super::{FORMAT, identity};
-use crate::formats::json::Row;
 use crate::formats::mark::MARK;
 use crate::formats::notes::{Notes, unknown_role};
 use crate::formats::read_log::ReadLog;
+use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json, mark};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Body, Draft, Role, SubAgent, Track, Usage, says_too_long};
 use crate::units::Millis;
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Reads the session of these messages. `head` holds the members of the document except the messages.
@@ -32,7 +32,7 @@ pub(super) fn read(
     if !field("directory").is_empty() {
         reader.transcript.builder.project(field("directory"));
     }
-    let identity = identity::of(info).unwrap_or_default();
+    let identity = identity::of_info(info).unwrap_or_default();
     log.report.parent = identity.parent.clone().map(String::from);
     for (at, row) in rows.into_iter().enumerate() {
         progress.check_cancelled()?;

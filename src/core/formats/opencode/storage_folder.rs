@@ -1,6 +1,6 @@
 //! The storage folder: a session, its messages and their parts, each in a file of its own.
 
-use crate::formats::folder::{FolderFile, list, object};
+use crate::formats::folder::{FolderFile, json_list, json_object};
 use std::collections::BTreeMap;
 
 /// Combines these files into an export, in the order of their ids.
@@ -16,10 +16,10 @@ pub(super) fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
     let message = |file: &&FolderFile| {
         let id = file.file_name().trim_end_matches(".json");
         let own_parts = parts.remove(id).into_iter().flat_map(BTreeMap::into_values);
-        let parts = list(own_parts.map(FolderFile::value));
-        object([("info", file.value()), ("parts", parts)].into_iter())
+        let parts = json_list(own_parts.map(FolderFile::value));
+        json_object([("info", file.value()), ("parts", parts)].into_iter())
     };
-    let messages = list(messages.iter().map(message));
+    let messages = json_list(messages.iter().map(message));
     let members = [("info", session.value()), ("messages", messages)];
-    Some(object(members.into_iter()))
+    Some(json_object(members.into_iter()))
 }

@@ -2,8 +2,8 @@
 //! last two store each record's exported JSON without its ids.
 //! <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/session.sql.ts>
 
-use crate::formats::database::{Database, Entry, Record, RowFilter, Rows, TableQuery};
-use crate::formats::folder::{list, object};
+use crate::formats::database::{Database, DatabaseSession, Record, RowFilter, Rows, TableQuery};
+use crate::formats::folder::{json_list, json_object};
 use std::collections::HashMap;
 
 /// The `OpenCode` database.
@@ -31,20 +31,20 @@ const SESSION: &[&str] = &[
     "time_updated",
 ];
 
-fn entries(rows: &Rows) -> Vec<Entry> {
-    let entry = |row: Record<'_>| Entry {
+fn entries(rows: &Rows) -> Vec<DatabaseSession> {
+    let entry = |row: Record<'_>| DatabaseSession {
         id: row.id("id"),
         title: row.text("title").to_owned(),
         created: row.time("time_created"),
         updated: row.time("time_updated"),
         parent: Some(row.id("parent_id")).filter(|id| !id.is_empty()),
         bytes: row.bytes(),
-        ..Entry::default()
+        ..DatabaseSession::default()
     };
     rows.iter().map(entry).collect()
 }
 
-fn queries(entry: &Entry) -> Vec<TableQuery> {
+fn queries(entry: &DatabaseSession) -> Vec<TableQuery> {
     let of = |table, columns, key| TableQuery {
         table,
         columns,
@@ -58,7 +58,7 @@ fn queries(entry: &Entry) -> Vec<TableQuery> {
 }
 
 /// Returns the document that `opencode export` writes for the session.
-fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
+fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
     let [sessions, messages, parts] = rows else {
         return Vec::new();
     };
@@ -78,11 +78,11 @@ fn document(entry: &Entry, rows: &[Rows]) -> Vec<u8> {
             part.json_with("data", &ids)
         };
         let info = row.json_with("data", &[("id", id), ("sessionID", &entry.id)]);
-        object([("info", info), ("parts", list(parts.iter().map(part)))].into_iter())
+        json_object([("info", info), ("parts", json_list(parts.iter().map(part)))].into_iter())
     };
     let info = sessions.iter().next().map_or_else(|| b"{}".to_vec(), info);
-    let messages = list(messages.iter().map(message));
-    object([("info", info), ("messages", messages)].into_iter())
+    let messages = json_list(messages.iter().map(message));
+    json_object([("info", info), ("messages", messages)].into_iter())
 }
 
 fn info(row: Record<'_>) -> Vec<u8> {
@@ -96,6 +96,6 @@ fn info(row: Record<'_>) -> Vec<u8> {
         ("version", "version"),
     ]);
     let time = row.members(&[("created", "time_created"), ("updated", "time_updated")]);
-    members.push(("time", object(time.into_iter())));
-    object(members.into_iter())
+    members.push(("time", json_object(time.into_iter())));
+    json_object(members.into_iter())
 }

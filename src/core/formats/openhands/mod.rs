@@ -9,9 +9,10 @@ pub(super) use sdk::SDK;
 pub(super) use v0::V0;
 
 use super::folder::{self, FolderFile};
-use super::json::{self, Row};
+use super::json;
 use super::jsonl;
 use super::read_log::ReadLog;
+use super::rows::{self, Row};
 use crate::progress::{Cancelled, Progress};
 
 /// Returns the records of a file: the elements of a list, one document, or JSON Lines.
@@ -21,12 +22,12 @@ fn records(bytes: &[u8], progress: &Progress, log: &mut ReadLog) -> Result<Vec<R
         return jsonl::map_records(bytes, progress, 1, &mut log.warnings, Row::from);
     }
     if json::elements(bytes, &whole).is_some() {
-        return json::rows_at(bytes, &whole, &[], progress, &mut log.notes);
+        return rows::rows_at(bytes, &whole, &[], progress, &mut log.notes);
     }
     let value = json::parse_span(bytes, &whole).unwrap_or_else(|| {
         let note = "this record nests too deep to be read";
         log.notes.add(whole.start, note);
-        serde_json::Value::Null
+        crate::json::Value::Null
     });
     Ok(vec![Row { value, span: whole }])
 }
@@ -44,5 +45,5 @@ fn combined_events(files: &[FolderFile]) -> Option<Vec<u8>> {
     let mut events: Vec<(u64, &FolderFile)> = numbered.collect();
     events.sort_by_key(|(number, file)| (*number, file.file_name()));
     let events = events.into_iter().map(|(_, file)| file.value());
-    (events.len() > 0).then(|| folder::list(events))
+    (events.len() > 0).then(|| folder::json_list(events))
 }

@@ -1,9 +1,9 @@
 //! Usage totals of `OpenHands`: the usage of a call is the increase of the totals.
 
 use crate::formats::counts;
+use crate::json::Value;
 use crate::session::Usage;
 use crate::units::Tokens;
-use serde_json::Value;
 
 /// Reads the totals of all calls so far.
 pub(super) fn read(total: &Value) -> Option<Usage> {

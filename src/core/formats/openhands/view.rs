@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// The messages in context, each with the event it was read from.
 #[derive(Debug, Default)]
-pub(super) struct View(Vec<(Box<str>, usize)>);
+pub(super) struct CondensedView(Vec<(Box<str>, usize)>);
 
 /// A condensation.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Condensation<'a> {
     pub(super) offset: usize,
 }
 
-impl View {
+impl CondensedView {
     /// Adds a message.
     pub(super) fn add(&mut self, event: &str, message: usize) {
         self.0.push((event.into(), message));

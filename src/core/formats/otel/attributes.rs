@@ -1,13 +1,14 @@
 //! Attributes of a span or an event: dotted names with values of a few types.
 
 use crate::formats::content;
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// Attributes by name.
 #[derive(Debug, Default)]
 pub(super) struct Attributes(Map<String, Value>);
 
 /// Maximum length of a list that is spread over attributes.
+// Chosen: a larger number in a name is an id rather than a position.
 const MAX_LIST_LENGTH: usize = 100_000;
 
 impl Attributes {
@@ -44,7 +45,7 @@ impl Attributes {
     /// Returns the first of these attributes as JSON. Parses it if it is a string.
     pub(super) fn json(&self, names: &[&str]) -> Option<Value> {
         match self.first(names)? {
-            Value::String(text) => serde_json::from_str(text).ok(),
+            Value::String(text) => crate::json::from_str(text).ok(),
             other => Some(other.clone()),
         }
     }
@@ -89,6 +90,8 @@ fn plain(value: &Value) -> Value {
 }
 
 /// Maximum depth of a dotted name.
+// Chosen: the conventions reach eight (`0.message.contents.0.message_content.image.image.url`). It bounds the recursion
+// over the tree.
 const MAX_DEPTH: usize = 12;
 
 fn insert(tree: &mut Map<String, Value>, path: &str, value: &Value) {
@@ -132,5 +135,5 @@ fn numbered_to_lists(value: Value) -> Value {
 /// Parses the text of an attribute as JSON. Returns the value itself if that fails.
 pub(super) fn parsed(value: &Value) -> Value {
     let text = content::text_or_json(value);
-    serde_json::from_str(&text).unwrap_or_else(|_| value.clone())
+    crate::json::from_str(&text).unwrap_or_else(|_| value.clone())
 }

@@ -3,8 +3,8 @@
 use super::attributes::{Attributes, parsed};
 use super::spans::Span;
 use crate::formats::content::{self, part, tool_definitions};
+use crate::json::{Map, Value, json};
 use crate::session::{Draft, Role};
-use serde_json::{Map, Value, json};
 
 const TOOLS: [&str; 4] =
     ["gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools", "llm.request.functions"];

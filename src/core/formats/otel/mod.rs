@@ -17,9 +17,9 @@ use super::contexts::Nesting;
 use super::contexts::{Contexts, LoggedCall};
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::Draft;
-use serde_json::Value;
 use spans::Span;
 use std::collections::{HashMap, HashSet};
 

@@ -3,10 +3,10 @@
 use super::attributes::Attributes;
 use crate::formats::notes::Notes;
 use crate::formats::{ParseError, Warning, content, json, jsonl};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session;
 use crate::units::Millis;
-use serde_json::Value;
 
 /// One span.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ const CALL_PREFIXES: [&str; 6] = [
     "ai.prompt",
 ];
 /// Maximum nesting depth of lists of spans.
+// Chosen: OTLP takes six, an object and a list each for `resourceSpans`, `scopeSpans` and `spans`. Exporters add one or
+// two.
 const MAX_DEPTH: usize = 10;
 
 /// Returns the name of an attribute that identifies spans of model calls.
@@ -187,8 +189,9 @@ impl Span {
 /// Parses a time: nanoseconds since 1970 as a number or a string, or any common format.
 fn when(value: &Value) -> Option<Millis> {
     let nanos = value.as_str().and_then(|text| text.parse::<u64>().ok()).or_else(|| value.as_u64());
+    // 1e17 nanoseconds are the year 1973. As microseconds they would be the year 5138.
     match nanos.filter(|n| *n > 100_000_000_000_000_000) {
         Some(nanos) => Some(Millis(i64::try_from(nanos / 1_000_000).ok()?)),
-        None => crate::formats::time::millis(value),
+        None => crate::formats::json::millis(value),
     }
 }

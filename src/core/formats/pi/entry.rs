@@ -3,16 +3,16 @@
 use crate::formats::jsonl::Record;
 use crate::formats::mark::MARK;
 use crate::formats::{content, counts, json, mark};
+use crate::json::Value;
 use crate::session::{
     Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage, says_too_long,
 };
 use crate::units::Tokens;
-use serde_json::Value;
 use std::fmt::Write as _;
 
 /// One entry of the file.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct PiEntry {
     /// Byte span in the file.
     pub(super) span: Span,
     /// Name in the import report.
@@ -35,7 +35,7 @@ pub(super) enum EntryContent {
     /// A call that the provider rejected because its context was too long, with its error message.
     Rejected(CallDraft, Box<str>),
     /// A compaction.
-    Compaction(Compaction),
+    Compaction(PiCompaction),
     /// The session's name.
     Title(Box<str>),
     /// A mark that Plimsoll wrote the entries before it.
@@ -50,7 +50,7 @@ pub(super) enum EntryContent {
 
 /// A compaction.
 #[derive(Clone, Debug)]
-pub(super) struct Compaction {
+pub(super) struct PiCompaction {
     /// Summary that replaces the removed messages.
     pub(super) summary: Draft,
     /// The first entry that is kept.
@@ -68,7 +68,7 @@ pub(super) enum EntryRef {
     Index(usize),
 }
 
-impl Entry {
+impl PiEntry {
     /// Parses a record.
     pub(super) fn read(record: Record) -> Self {
         let value = &record.value;
@@ -106,7 +106,7 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
         "message" => value.get("message").map_or(EntryContent::Ignored, |m| message(m, draft)),
         "custom_message" => injected(value.get("content").unwrap_or(&Value::Null)),
         "branch_summary" => injected(value.get("summary").unwrap_or(&Value::Null)),
-        "compaction" => EntryContent::Compaction(Compaction {
+        "compaction" => EntryContent::Compaction(PiCompaction {
             summary: Draft {
                 is_summary: true,
                 in_history: false,
@@ -187,6 +187,7 @@ fn answer(message: &Value, draft: Draft) -> EntryContent {
 /// (`CONTEXT_SAFETY_TOKENS` in `simple-options.ts` of `pi-ai`).
 const FREE: Tokens = Tokens(4_096);
 /// Maximum answer that was limited by the window. No model's own limit of an answer is lower.
+// An answer of this size or more may have reached the model's own limit, which says nothing about the window.
 const LIMITED: Tokens = Tokens(4_096);
 
 /// Returns the context window that a limited answer shows: Pi allows an answer only what the window has left.

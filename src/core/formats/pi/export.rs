@@ -10,9 +10,9 @@ use crate::formats::editing::{
 };
 use crate::formats::mark::MARK;
 use crate::formats::{CannotExport, json, jsonl, mark};
+use crate::json::{Value, json};
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Role, Session, Span};
-use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Writes the conversation.

@@ -17,7 +17,7 @@ use super::jsonl::map_records;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, json};
 use crate::progress::Progress;
-use entry::Entry;
+use entry::PiEntry;
 
 pub(super) const FORMAT: Format = Format {
     name: "pi",
@@ -36,7 +36,7 @@ const RECORD_IDS: RecordIds = RecordIds { list: "", path: &["id"], parts: None }
 
 fn detect(probe: &Probe) -> Option<String> {
     let mut records = probe.records().iter().map(|r| &r.value);
-    let is_head = |v: &serde_json::Value| {
+    let is_head = |v: &crate::json::Value| {
         json::str_at(v, &["type"]) == Some("session")
             && json::str_at(v, &["id"]).is_some()
             && json::str_at(v, &["cwd"]).is_some()
@@ -44,7 +44,7 @@ fn detect(probe: &Probe) -> Option<String> {
     let head = records.next().filter(|v| is_head(v))?;
     let has_entry = records.any(|v| {
         matches!(json::str_at(v, &["type"]), Some("message" | "custom_message"))
-            && (v.get("message").is_some_and(serde_json::Value::is_object)
+            && (v.get("message").is_some_and(crate::json::Value::is_object)
                 || v.get("content").is_some())
     });
     let version = json::u64_at(head, &["version"]).unwrap_or(1);
@@ -54,6 +54,6 @@ fn detect(probe: &Probe) -> Option<String> {
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
-    let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, Entry::read)?;
+    let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, PiEntry::read)?;
     reader::read(input, entries, progress, log)
 }

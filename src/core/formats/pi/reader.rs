@@ -1,7 +1,7 @@
 //! Builds conversations from the entries on the path to a leaf.
 
 use super::FORMAT;
-use super::entry::{Compaction, Entry, EntryContent, EntryRef};
+use super::entry::{EntryContent, EntryRef, PiCompaction, PiEntry};
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::tree::Tree;
@@ -14,7 +14,7 @@ use std::mem;
 /// Reads the conversations of the file: the path to its last entry, followed by the abandoned branches.
 pub(super) fn read(
     input: &Input,
-    entries: Vec<Entry>,
+    entries: Vec<PiEntry>,
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
@@ -35,7 +35,7 @@ pub(super) fn read(
     reader.log.finish(input, sessions, "a Pi session without a message")
 }
 
-impl Entry {
+impl PiEntry {
     fn is_context(&self) -> bool {
         matches!(
             self.content,
@@ -48,7 +48,7 @@ impl Entry {
 
 struct PiReader<'a> {
     input: &'a Input,
-    entries: Vec<Entry>,
+    entries: Vec<PiEntry>,
     log: ReadLog,
 }
 
@@ -126,14 +126,14 @@ impl PiReader<'_> {
     fn compaction(
         &mut self,
         start: usize,
-        compaction: Compaction,
+        compaction: PiCompaction,
         messages: &[(usize, usize)],
         transcript: &mut Transcript,
     ) {
         let first = match &compaction.first_kept {
             Some(EntryRef::Index(index)) => Some(*index),
             Some(EntryRef::Id(id)) => {
-                let is_first = |e: &Entry| e.id.as_ref() == Some(id);
+                let is_first = |e: &PiEntry| e.id.as_ref() == Some(id);
                 self.entries.iter().position(is_first)
             }
             None => None,

@@ -19,7 +19,8 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
         (b"\xfe\xff", UTF_16),
     ];
     let known = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, what)| *what);
-    // Crashes leave blocks of NUL bytes in logs, but rarely at the start.
+    // Crashes leave blocks of NUL bytes in logs, but rarely at the start. A sector of 512 bytes is the smallest such
+    // block.
     let start = &bytes[..bytes.len().min(512)];
     known.or_else(|| match start.contains(&0) {
         true if is_utf16(start) => Some(UTF_16),
@@ -32,18 +33,21 @@ pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
 fn is_utf16(start: &[u8]) -> bool {
     let nuls = |from: usize| start.iter().skip(from).step_by(2).filter(|b| **b == 0).count();
     let (big, little) = (nuls(0), nuls(1));
+    // Four of five characters are enough, since signs and other scripts have no NUL byte. Less than two units decide
+    // nothing.
     let most = start.len() / 2 * 4 / 5;
     start.len() >= 4 && (big >= most && little == 0 || little >= most && big == 0)
 }
 
 /// Describes text that is not JSON.
-pub(super) fn text(start: &[u8]) -> &'static str {
+pub(super) fn text_kind(start: &[u8]) -> &'static str {
     const STARTS: &[(&[u8], &str)] =
         &[(b"<!DOCTYPE", "an HTML page"), (b"<html", "an HTML page"), (b"<?xml", "XML")];
     let start = start.trim_ascii_start();
     let known = STARTS.iter().find(|(begin, _)| start.starts_with(begin)).map(|(_, what)| *what);
     let block = String::from_utf8_lossy(&start[..start.len().min(4096)]);
-    // The end of the block may split a character, and text may be damaged in places.
+    // The end of the block may split a character, and text may be damaged in places. A compressed or encrypted block of
+    // 4 KiB has hundreds of invalid bytes, so 16 is far from both.
     let is_text = block.matches(char::REPLACEMENT_CHARACTER).count() < 16 && !start.contains(&0);
     known.unwrap_or(if is_text { "Markdown or plain text" } else { "binary data" })
 }

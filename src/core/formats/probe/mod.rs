@@ -9,32 +9,38 @@ pub(super) use file_kind::binary;
 
 use super::byte_order_mark::text_start;
 use super::json;
-use super::jsonl::{self, Head, Record};
+use super::jsonl::{self, Record, RecordsHead};
+use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
 use crate::session::FileBytes;
 use memchr::{memchr, memchr_iter};
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// Number of JSON Lines records that usually identify a format.
+// Chosen: the first records of every format but a few are its head and a first message.
 pub(super) const FEW_RECORDS: usize = 4;
 
 /// Number of records to inspect if the first few are not enough.
+// Chosen: some programs write hundreds of records about their start before a message. More would slow down lists of
+// files that are no sessions.
 pub(super) const MANY_RECORDS: usize = 400;
 
 /// Number of elements of a document's lists that usually identify a format.
+// Chosen: parsing as many takes a few hundredths of a second, and leaves most of the memory of a large list unused.
 const FEW_ELEMENTS: usize = 10_000;
 
 /// Accepted share of bad lines in JSON Lines: one in this many.
+// Chosen: crashes and full disks leave a few bad lines. Text with some lines of JSON, such as a log, has more.
 const LINES_PER_BAD_LINE: usize = 4;
 
 /// Bytes of other text that are kept for detection.
+// Chosen: transcripts identify themselves in their first lines, after a system prompt at most.
 const TEXT_HEAD_BYTES: usize = 64 << 10;
 
 /// Result of the first inspection of a file.
 #[derive(Debug)]
 pub struct Probe {
-    kind: Kind,
+    kind: FileKind,
     /// The first records of JSON Lines.
     records: Vec<Record>,
     /// The value, if the whole file is one value on several lines.
@@ -47,7 +53,7 @@ pub struct Probe {
 
 /// Kind of a file.
 #[derive(Debug)]
-enum Kind {
+enum FileKind {
     Empty,
     /// Not text; a description.
     Binary(&'static str),
@@ -70,7 +76,7 @@ impl Probe {
     pub fn new(bytes: &FileBytes, most: usize, progress: &Progress) -> Result<Self, Cancelled> {
         let opening = jsonl::opening(bytes, most);
         if let Some(what) = binary(&opening) {
-            return Ok(Self::of(Kind::Binary(what)));
+            return Ok(Self::of(FileKind::Binary(what)));
         }
         progress.check_cancelled()?;
         let most_listed = if most < MANY_RECORDS { FEW_ELEMENTS } else { usize::MAX };
@@ -94,21 +100,21 @@ impl Probe {
     fn from_opening(
         bytes: &FileBytes,
         opening: Cow<'_, [u8]>,
-        head: Head,
+        head: RecordsHead,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let start = opening[text_start(&opening)..].trim_ascii_start();
         if start.is_empty() {
-            return Ok(Self::of(Kind::Empty));
+            return Ok(Self::of(FileKind::Empty));
         }
         let is_json = matches!(start.first(), Some(b'{' | b'['));
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
         let is_lines = objects > 1 && head.bad * LINES_PER_BAD_LINE <= head.lines;
         if (is_lines || !is_json) && jsonl::has_too_many_lines(bytes) {
-            return Ok(Self::of(Kind::TooLarge(jsonl::too_many_lines())));
+            return Ok(Self::of(FileKind::TooLarge(jsonl::too_many_lines())));
         }
         if is_lines {
-            return Ok(Self { records: head.records, ..Self::of(Kind::JsonLines) });
+            return Ok(Self { records: head.records, ..Self::of(FileKind::JsonLines) });
         }
         // If the file is one long line, the opening is the whole file.
         drop(opening);
@@ -139,13 +145,13 @@ impl Probe {
             return Ok(None);
         }
         if has_too_many_values {
-            return Ok(Some(Self::of(Kind::TooLarge(json::too_many_values()))));
+            return Ok(Some(Self::of(FileKind::TooLarge(json::too_many_values()))));
         }
         let value = match json::parse_document(bytes, &span, most_listed, progress)? {
             Ok(value) => value,
-            Err(error) => return Ok(Some(Self::of(Kind::BrokenJson(error.to_string())))),
+            Err(error) => return Ok(Some(Self::of(FileKind::BrokenJson(error.to_string())))),
         };
-        let mut probe = Self::of(Kind::Json);
+        let mut probe = Self::of(FileKind::Json);
         probe.is_truncated = most_listed < usize::MAX;
         if is_line {
             let line = memchr_iter(b'\n', &bytes[..span.start]).count() + 1;
@@ -156,38 +162,41 @@ impl Probe {
         Ok(Some(probe))
     }
 
-    fn of(kind: Kind) -> Self {
+    fn of(kind: FileKind) -> Self {
         Self { kind, records: Vec::new(), document: None, is_truncated: false, text: None }
     }
 
     /// Inspects a file that does not begin like JSON.
     fn of_text(bytes: &[u8]) -> Self {
         let start = &bytes[text_start(bytes)..];
-        if let Ok(scalar) = serde_json::from_slice(start.trim_ascii()) {
-            return Self { document: Some(scalar), ..Self::of(Kind::Json) };
+        if let Ok(scalar) = crate::json::from_slice(start.trim_ascii()) {
+            return Self { document: Some(scalar), ..Self::of(FileKind::Json) };
         }
         let head = String::from_utf8_lossy(&start[..start.len().min(TEXT_HEAD_BYTES)]);
-        Self { text: Some(head.into_owned()), ..Self::of(Kind::Text(file_kind::text(start))) }
+        Self {
+            text: Some(head.into_owned()),
+            ..Self::of(FileKind::Text(file_kind::text_kind(start)))
+        }
     }
 
     /// Inspects a file that begins like JSON and is not obviously JSON Lines.
-    fn of_json(bytes: &[u8], head: Head, progress: &Progress) -> Result<Self, Cancelled> {
+    fn of_json(bytes: &[u8], head: RecordsHead, progress: &Progress) -> Result<Self, Cancelled> {
         let span = json::document_span(bytes);
         Ok(match &head.records[..] {
             [only] if only.span == span => {
                 // A single line that is the whole file may be a document or JSON Lines.
-                Self { records: head.records, ..Self::of(Kind::Json) }
+                Self { records: head.records, ..Self::of(FileKind::Json) }
             }
             // A first record followed by a truncated one.
             [only] if only.value.is_object() && head.bad == 0 => {
-                Self { records: head.records, ..Self::of(Kind::JsonLines) }
+                Self { records: head.records, ..Self::of(FileKind::JsonLines) }
             }
             _ if json::has_too_many_values(&bytes[span.clone()]) => {
-                Self::of(Kind::TooLarge(json::too_many_values()))
+                Self::of(FileKind::TooLarge(json::too_many_values()))
             }
             _ => match json::parse_document(bytes, &span, usize::MAX, progress)? {
-                Ok(value) => Self { document: Some(value), ..Self::of(Kind::Json) },
-                Err(error) => Self::of(Kind::BrokenJson(error.to_string())),
+                Ok(value) => Self { document: Some(value), ..Self::of(FileKind::Json) },
+                Err(error) => Self::of(FileKind::BrokenJson(error.to_string())),
             },
         })
     }
@@ -195,8 +204,8 @@ impl Probe {
     /// Returns whether more records or elements could identify a format that these do not.
     pub(super) fn has_more(&self) -> bool {
         match self.kind {
-            Kind::Empty | Kind::Binary(_) => false,
-            Kind::Json => self.is_truncated,
+            FileKind::Empty | FileKind::Binary(_) => false,
+            FileKind::Json => self.is_truncated,
             _ => true,
         }
     }
@@ -209,7 +218,7 @@ impl Probe {
     /// Returns the value if the whole file is one value. A single line may be JSON Lines as well.
     pub(super) fn document(&self) -> Option<&Value> {
         match (&self.kind, &self.records[..]) {
-            (Kind::Json, [only]) => Some(&only.value),
+            (FileKind::Json, [only]) => Some(&only.value),
             _ => self.document.as_ref(),
         }
     }
@@ -233,7 +242,7 @@ mod tests {
     fn one_line_is_a_document_and_a_record() {
         let it = probe(b"{\"a\":1}\n");
         assert_eq!(it.records().len(), 1);
-        assert_eq!(it.document(), Some(&serde_json::json!({"a": 1})));
+        assert_eq!(it.document(), Some(&crate::json::json!({"a": 1})));
     }
 
     #[test]

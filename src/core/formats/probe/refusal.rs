@@ -1,14 +1,17 @@
 //! Descriptions of files that no format accepts.
 
 use super::signature::{JsonSignature, SIGNATURES};
-use super::{Kind, Probe};
-use crate::formats::{json, openai_chat};
-use serde_json::{Map, Value};
+use super::{FileKind, Probe};
+use crate::formats::json;
+use crate::formats::openai_roles::ROLES;
+use crate::json::{Map, Value};
 
 /// Number of objects that are searched for the keys of known files.
+// Chosen: the keys of the known files are in every record or in the first few.
 const SEARCHED_OBJECTS: usize = 20;
 
 /// Maximum number of keys that the description of a rejected file names.
+// Chosen: the description stays one line.
 const MAX_LISTED_KEYS: usize = 6;
 
 impl Probe {
@@ -20,13 +23,13 @@ impl Probe {
     /// Describes the file in a sentence without a final period.
     pub fn looks_like(&self) -> String {
         match &self.kind {
-            Kind::Empty => "this is an empty file".to_owned(),
-            Kind::Binary(what) | Kind::Text(what) => format!("this looks like {what}"),
-            Kind::TooLarge(why) => format!("cannot read this file: {why}"),
-            Kind::BrokenJson(why) => {
+            FileKind::Empty => "this is an empty file".to_owned(),
+            FileKind::Binary(what) | FileKind::Text(what) => format!("this looks like {what}"),
+            FileKind::TooLarge(why) => format!("cannot read this file: {why}"),
+            FileKind::BrokenJson(why) => {
                 format!("this looks like truncated or damaged JSON ({why})")
             }
-            Kind::Json | Kind::JsonLines => self.json_looks_like(),
+            FileKind::Json | FileKind::JsonLines => self.json_looks_like(),
         }
     }
 
@@ -39,7 +42,7 @@ impl Probe {
             return conversation_defect;
         }
         let name = match self.kind {
-            Kind::JsonLines => "JSON Lines without a conversation",
+            FileKind::JsonLines => "JSON Lines without a conversation",
             _ => "JSON without a conversation",
         };
         let what = signature.map_or_else(String::new, |t| format!(": {}", t.label));
@@ -64,7 +67,7 @@ impl Probe {
             return Some("this looks like a conversation without messages".to_owned());
         }
         let roles = list.iter().filter_map(|m| json::str_at(m, &["role"]));
-        let unknown = roles.into_iter().find(|role| !openai_chat::ROLES.contains(role))?;
+        let unknown = roles.into_iter().find(|role| !ROLES.contains(role))?;
         Some(format!(
             "this looks like a list of messages with the unknown role `{}`",
             json::shortened(unknown)

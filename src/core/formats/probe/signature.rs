@@ -1,6 +1,6 @@
 //! Signatures of JSON files of other programs, so that an error message can name them.
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// Keys that identify a kind of JSON file.
 #[derive(Debug)]

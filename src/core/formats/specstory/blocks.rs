@@ -1,4 +1,7 @@
 //! Splits the file into messages and the tool uses within them.
+//!
+//! The end of each tool block is known before the lines are read in order. Headings inside a block, which may quote
+//! another transcript, are therefore text of the block.
 
 use crate::formats::notes::Notes;
 use crate::formats::text_lines::{TextLine, text_lines};
@@ -6,7 +9,7 @@ use crate::session::Span;
 
 /// A piece of the file.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum TranscriptBlock {
     /// The start of a session, with its title.
     Session(String),
     /// A message.
@@ -51,7 +54,7 @@ pub(super) struct ToolUse {
 }
 
 /// Splits a file into blocks.
-pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
+pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<TranscriptBlock> {
     let lines: Vec<_> = text_lines(bytes, <[u8]>::trim_ascii_end, notes).collect();
     let ends = ends(&lines);
     let mut blocks = Vec::new();
@@ -64,7 +67,7 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Vec<Block> {
             open = Some(OpenMessage::new(speaker, label, line.span.start));
         } else if let Some(title) = session(&line.text) {
             blocks.extend(open.take().map(|open| open.close(line.span.start)));
-            blocks.push(Block::Session(title));
+            blocks.push(TranscriptBlock::Session(title));
         } else if let (Some(end), Some(open)) = (ends[at], &mut open)
             && !open.speaker.is_user
         {
@@ -126,8 +129,8 @@ impl OpenMessage {
         Self { speaker, label, start, text: String::new(), uses: Vec::new() }
     }
 
-    fn close(self, end: usize) -> Block {
-        Block::Message {
+    fn close(self, end: usize) -> TranscriptBlock {
+        TranscriptBlock::Message {
             speaker: self.speaker,
             label: self.label,
             span: self.start..end,
@@ -176,6 +179,7 @@ fn heading(line: &str) -> Option<(Speaker, String)> {
         _ => return None,
     };
     let words: Vec<&str> = about.split_whitespace().collect();
+    // `2026-06-29`.
     let is_date = |word: &&&str| word.len() == 10 && word.as_bytes()[4] == b'-';
     let date = words.iter().position(|word| is_date(&word));
     let model = words[..date.unwrap_or(words.len())].join(" ");

@@ -9,15 +9,13 @@ mod blocks;
 
 use super::read_log::ReadLog;
 use super::transcript::Transcript;
-use super::{
-    Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, json, time,
-};
+use super::{Format, ImportReport, Input, ParseError, Parsed, Probe, RecordedData, content, json};
 use crate::formats::content::part;
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track};
 use crate::units::Millis;
-use blocks::{Block, Speaker};
-use serde_json::Value;
+use blocks::{Speaker, TranscriptBlock};
 
 pub(super) const FORMAT: Format = Format {
     name: "specstory",
@@ -72,14 +70,14 @@ struct SpecStoryReader<'a> {
 }
 
 impl SpecStoryReader<'_> {
-    fn block(&mut self, block: Block, report: &mut ImportReport) {
+    fn block(&mut self, block: TranscriptBlock, report: &mut ImportReport) {
         match block {
-            Block::Session(title) => {
+            TranscriptBlock::Session(title) => {
                 report.count_record("session", false);
                 self.close();
                 self.transcript.title(&title);
             }
-            Block::Message { speaker, label, span, text, uses } => {
+            TranscriptBlock::Message { speaker, label, span, text, uses } => {
                 let suffix = if speaker.is_sidechain { " (sub-agent)" } else { "" };
                 let kind = if speaker.is_user { "user" } else { "agent" };
                 let is_added = self.message(&speaker, &label, &span, &text, uses);
@@ -181,5 +179,5 @@ impl SpecStoryReader<'_> {
 
 /// Parses `2026-06-29 15:25:44Z`.
 fn when(text: &str) -> Option<Millis> {
-    time::millis(&Value::from(text.replacen(' ', "T", 1)))
+    json::millis(&Value::from(text.replacen(' ', "T", 1)))
 }

@@ -2,12 +2,12 @@
 
 use super::assemble::assemble;
 use super::estimate::{is_worth_it, prompt_tokens};
-use super::event::{Event, Kind};
+use super::event::{AdkEvent, AdkEventKind};
 use super::filter::filter;
 use super::paired::paired;
-use super::request::request;
+use super::request::summary_request;
 use super::select::{Chosen, for_interval, for_threshold};
-use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, Mark, Messages, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::growing_list::GrowingList;
 use crate::systems::session_state::{Effects, session_before, session_memory};
@@ -17,22 +17,21 @@ use crate::systems::stage_settings::summarizing;
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
 
 /// Assembles the request of each call from all events and their summaries. A trigger is off if its number is 0.
-const COMPACT: NamedAction = NamedAction {
-    name: "adk.compact",
-    kind: ActionKind::Summarize,
-    help: "Summarizes old events before a call and after a turn, and assembles the request.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "token_threshold",
-        "event_retention_size",
-        "compaction_interval",
-        "overlap_size",
-        "num_invocations_to_keep",
-        "remove_amount",
-    ],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "adk.compact",
+    ActionKind::Summarize,
+    "Summarizes old events before a call and after a turn, and assembles the request.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&[
+    "reported",
+    "token_threshold",
+    "event_retention_size",
+    "compaction_interval",
+    "overlap_size",
+    "num_invocations_to_keep",
+    "remove_amount",
+]);
 
 /// Key of the session in memory.
 const SESSION: &str = "adk_session";
@@ -46,7 +45,7 @@ struct Session {
     seen: Option<Mark>,
     /// Number of its messages behind the instructions.
     n_seen: usize,
-    events: GrowingList<Event>,
+    events: GrowingList<AdkEvent>,
     has_summaries: bool,
 }
 
@@ -119,22 +118,22 @@ impl Session {
     ) -> Result<(), PendingRequest> {
         let messages = &input.messages[n_system(&input.messages)..];
         let new = &messages[self.n_seen..];
-        let is_input = |m: &ChatMessage| Kind::of(m) == Kind::User;
+        let is_input = |m: &ChatMessage| AdkEventKind::of(m) == AdkEventKind::User;
         let last_answer = new.iter().rposition(|m| m.is("assistant"));
         let last_turn = new.iter().rposition(|m| !is_input(m)).map(|at| at + 1);
         for (nth, message) in new.iter().enumerate() {
             let raw = self.events.iter().rev().find(|e| e.range().is_none());
             let turn = raw.map_or(1, |event| event.turn);
-            match Kind::of(message) {
-                Kind::User => {
-                    let begins = raw.is_some_and(|event| event.kind != Kind::User);
+            match AdkEventKind::of(message) {
+                AdkEventKind::User => {
+                    let begins = raw.is_some_and(|event| event.kind != AdkEventKind::User);
                     // A caller that stops reading ends a turn too.
                     if last_turn == Some(nth) {
                         self.after_turn(input, effects, replies)?;
                     }
-                    self.push(Kind::User, message, turn + usize::from(begins));
+                    self.push(AdkEventKind::User, message, turn + usize::from(begins));
                 }
-                kind => match self.last_responses().filter(|_| kind == Kind::Responses) {
+                kind => match self.last_responses().filter(|_| kind == AdkEventKind::Responses) {
                     Some(last) => last.add(message),
                     None => self.push(kind, message, turn),
                 },
@@ -151,13 +150,17 @@ impl Session {
         Ok(())
     }
 
-    fn last_responses(&mut self) -> Option<&mut Event> {
+    fn last_responses(&mut self) -> Option<&mut AdkEvent> {
         let last = self.events.last_mut();
-        last.filter(|event| event.kind == Kind::Responses)
+        last.filter(|event| event.kind == AdkEventKind::Responses)
     }
 
-    fn push(&mut self, kind: Kind, message: &ChatMessage, turn: usize) {
-        self.events.push(Event { time: self.events.len() + 1, turn, ..Event::new(kind, message) });
+    fn push(&mut self, kind: AdkEventKind, message: &ChatMessage, turn: usize) {
+        self.events.push(AdkEvent {
+            time: self.events.len() + 1,
+            turn,
+            ..AdkEvent::new(kind, message)
+        });
     }
 
     /// Compacts after a turn: by tokens, else by the number of turns.
@@ -206,7 +209,7 @@ impl Session {
     /// Summarizes events, and the last summary if given. Returns whether it did.
     fn compact(
         &mut self,
-        events: &[Event],
+        events: &[AdkEvent],
         Chosen { seed, events: chosen }: Chosen,
         name: String,
         input: &RewriteInput<'_>,
@@ -223,13 +226,13 @@ impl Session {
         if !is_worth_it(events, (start, end)) {
             return Ok(false);
         }
-        let request = request(events, seed, &chosen, &agent(&input.messages));
+        let request = summary_request(events, seed, &chosen, &agent(&input.messages));
         let Ok(summary) = replies.reply_to(request)?.into_text() else {
             effects.log.push(FAILED.to_owned());
             return Ok(false);
         };
         let summary = ChatMessage::summary("assistant", summary);
-        self.push(Kind::Compaction { start, end }, &summary, turn);
+        self.push(AdkEventKind::Compaction { start, end }, &summary, turn);
         self.has_summaries = true;
         effects.acted.push(name);
         Ok(true)

@@ -1,12 +1,12 @@
 //! The events of a request: summaries in place of the events within their ranges.
 
-use super::event::Event;
+use super::event::AdkEvent;
 use super::pair::with_whole_pairs;
 use std::collections::{HashMap, HashSet};
 
 /// Returns the events of a request before calls and responses are paired.
-pub(super) fn visible(events: &[Event]) -> Vec<Event> {
-    let all: Vec<Event> = events.iter().filter(|e| e.has_content()).cloned().collect();
+pub(super) fn visible(events: &[AdkEvent]) -> Vec<AdkEvent> {
+    let all: Vec<AdkEvent> = events.iter().filter(|e| e.has_content()).cloned().collect();
     if all.iter().all(|event| event.range().is_none()) {
         return all;
     }
@@ -15,12 +15,12 @@ pub(super) fn visible(events: &[Event]) -> Vec<Event> {
 }
 
 /// Returns the events of a request.
-pub(super) fn assemble(events: &[Event]) -> Vec<Event> {
+pub(super) fn assemble(events: &[AdkEvent]) -> Vec<AdkEvent> {
     with_whole_pairs(visible(events))
 }
 
 /// Returns the positions of the summaries whose range no other one contains.
-pub(super) fn summaries(events: &[Event]) -> Vec<usize> {
+pub(super) fn summaries(events: &[AdkEvent]) -> Vec<usize> {
     let ranges = events.iter().enumerate();
     let ranges = ranges.filter_map(|(at, event)| Some((at, event.range()?)));
     let mut ranges: Vec<(usize, (usize, usize))> = ranges.collect();
@@ -40,7 +40,7 @@ pub(super) fn summaries(events: &[Event]) -> Vec<usize> {
 }
 
 /// Returns the positions of the events that remain, each summary at the end of its range.
-pub(super) fn compacted(events: &[Event]) -> Vec<usize> {
+pub(super) fn compacted(events: &[AdkEvent]) -> Vec<usize> {
     let summaries = summaries(events);
     let ranges = summaries.iter().filter_map(|at| events[*at].range());
     let ranges: Vec<(usize, usize)> = ranges.collect();
@@ -62,7 +62,7 @@ pub(super) fn compacted(events: &[Event]) -> Vec<usize> {
 }
 
 /// Puts back the calls whose response remains, with the responses to the other calls of the same answer.
-fn recover(order: Vec<usize>, events: &[Event]) -> Vec<usize> {
+fn recover(order: Vec<usize>, events: &[AdkEvent]) -> Vec<usize> {
     let present: HashSet<usize> = order.iter().copied().collect();
     let mut newest: HashMap<&str, usize> = HashMap::new();
     let mut owners: HashMap<(usize, &str), usize> = HashMap::new();

@@ -1,12 +1,12 @@
 //! The token count that is compared with the threshold, and the size of events in a request.
 
 use super::assemble::{assemble, compacted, summaries, visible};
-use super::event::{Event, Kind, response_id};
+use super::event::{AdkEvent, AdkEventKind, response_id};
 use super::pair::without_lone_responses;
 use crate::chat::{ChatMessage, Layout, python_dumps, python_str, tools_by_call};
+use crate::json::{Value, json};
 use crate::systems::growing_list::GrowingList;
 use crate::systems::python::{is_true, signed};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn n_chars(text: &str) -> u64 {
 /// Returns the prompt that the newest answer since the last summary reported, else an estimate; `None` without content.
 /// The check after a turn has no agent: it counts responses as another agent's.
 pub(super) fn prompt_tokens(
-    events: &GrowingList<Event>,
+    events: &GrowingList<AdkEvent>,
     agent: &dyn Fn() -> String,
     is_after_turn: bool,
 ) -> Option<u64> {
@@ -37,8 +37,8 @@ pub(super) fn prompt_tokens(
     let chars: u64 = if is_after_turn {
         let agent = agent();
         let events = without_lone_responses(visible(events));
-        let of_event = |event: &Event| match event.kind {
-            Kind::Responses => quoted_chars(event, &agent, &tools),
+        let of_event = |event: &AdkEvent| match event.kind {
+            AdkEventKind::Responses => quoted_chars(event, &agent, &tools),
             _ => event.messages.iter().map(|m| n_chars(&m.joined_text(""))).sum(),
         };
         events.iter().map(of_event).sum()
@@ -65,7 +65,7 @@ fn chars(message: &ChatMessage, tools: &Tools) -> u64 {
 }
 
 /// Returns the characters of responses as they are quoted for another agent.
-fn quoted_chars(event: &Event, agent: &str, tools: &Tools) -> u64 {
+fn quoted_chars(event: &AdkEvent, agent: &str, tools: &Tools) -> u64 {
     let elided = |text: &str| text.replace(BEGIN, ELIDED).replace(END, ELIDED);
     let quoted = event.messages.iter().map(|message| {
         let tool = elided(&tool_name(message, tools));
@@ -84,7 +84,7 @@ pub(super) fn response(message: &ChatMessage) -> Value {
 type Tools = HashMap<Arc<str>, Arc<str>>;
 
 /// Returns the tools of calls by id.
-pub(super) fn tools(events: &[Event]) -> Tools {
+pub(super) fn tools(events: &[AdkEvent]) -> Tools {
     tools_by_call(events.iter().flat_map(|event| event.messages.iter()))
 }
 
@@ -96,18 +96,18 @@ pub(super) fn tool_name(message: &ChatMessage, tools: &Tools) -> Arc<str> {
 
 /// Returns whether a summary of the range could make the request smaller: an empty one would remove more than the newest
 /// summary has.
-pub(super) fn is_worth_it(events: &[Event], range: (usize, usize)) -> bool {
+pub(super) fn is_worth_it(events: &[AdkEvent], range: (usize, usize)) -> bool {
     let (start, end) = range;
     let mut with_summary = events.to_vec();
-    with_summary.push(Event {
-        kind: Kind::Compaction { start, end },
+    with_summary.push(AdkEvent {
+        kind: AdkEventKind::Compaction { start, end },
         messages: Arc::default(),
         time: end,
         turn: 0,
         prompt_tokens: None,
     });
     let tools = tools(events);
-    let total = |events: &[Event]| -> i64 {
+    let total = |events: &[AdkEvent]| -> i64 {
         let order = compacted(events).into_iter();
         order.map(|at| size(&events[at], &tools)).sum()
     };
@@ -116,10 +116,10 @@ pub(super) fn is_worth_it(events: &[Event], range: (usize, usize)) -> bool {
 }
 
 /// Returns the characters of an event's content as JSON.
-fn size(event: &Event, tools: &Tools) -> i64 {
+fn size(event: &AdkEvent, tools: &Tools) -> i64 {
     let role = match event.kind {
-        Kind::User | Kind::Responses => "user",
-        Kind::Model | Kind::Compaction { .. } => "model",
+        AdkEventKind::User | AdkEventKind::Responses => "user",
+        AdkEventKind::Model | AdkEventKind::Compaction { .. } => "model",
     };
     let mut parts: Vec<Value> = Vec::new();
     for message in event.messages.iter() {

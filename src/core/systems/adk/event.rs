@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AdkEventKind {
     User,
     Model,
     /// All responses to the calls of one answer.
@@ -19,8 +19,8 @@ pub(super) enum Kind {
 
 /// An event. Its time is its position in the session, from 1.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
-    pub(super) kind: Kind,
+pub(super) struct AdkEvent {
+    pub(super) kind: AdkEventKind,
     pub(super) messages: Arc<Vec<ChatMessage>>,
     pub(super) time: usize,
     /// Number of the invocation.
@@ -29,7 +29,7 @@ pub(super) struct Event {
     pub(super) prompt_tokens: Option<u64>,
 }
 
-impl Kind {
+impl AdkEventKind {
     /// Returns the kind of the event of a recorded message.
     pub(super) fn of(message: &ChatMessage) -> Self {
         match &*message.role {
@@ -40,9 +40,9 @@ impl Kind {
     }
 }
 
-impl Event {
+impl AdkEvent {
     /// Creates an event of one message, as the first of a session.
-    pub(super) fn new(kind: Kind, message: &ChatMessage) -> Self {
+    pub(super) fn new(kind: AdkEventKind, message: &ChatMessage) -> Self {
         Self {
             kind,
             messages: Arc::new(vec![message.clone()]),
@@ -60,8 +60,8 @@ impl Event {
     /// Returns the range that a summary covers.
     pub(super) fn range(&self) -> Option<(usize, usize)> {
         match self.kind {
-            Kind::Compaction { start, end } => Some((start, end)),
-            Kind::User | Kind::Model | Kind::Responses => None,
+            AdkEventKind::Compaction { start, end } => Some((start, end)),
+            AdkEventKind::User | AdkEventKind::Model | AdkEventKind::Responses => None,
         }
     }
 
@@ -81,8 +81,8 @@ impl Event {
     /// Returns whether it has content for a request.
     pub(super) fn has_content(&self) -> bool {
         match self.kind {
-            Kind::Compaction { .. } | Kind::Responses => true,
-            Kind::User | Kind::Model => self.messages.iter().any(|message| {
+            AdkEventKind::Compaction { .. } | AdkEventKind::Responses => true,
+            AdkEventKind::User | AdkEventKind::Model => self.messages.iter().any(|message| {
                 let has_blocks =
                     matches!(&message.content, Content::Blocks(all) if !all.is_empty());
                 has_blocks || !message.calls().is_empty() || !message.joined_text("").is_empty()

@@ -1,13 +1,16 @@
 //! The pairs of calls and responses in a request.
+//!
+//! Ids repeat in a session, so a response belongs to the newest call with its id before it. Every function makes one
+//! pass and remembers calls and positions by id.
 
-use super::event::{Event, response_id};
+use super::event::{AdkEvent, response_id};
 use crate::chat::ChatMessage;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Moves a split back until no event behind it responds to a call before it.
 pub(super) fn whole_split<'a>(
-    events: impl DoubleEndedIterator<Item = &'a Event> + ExactSizeIterator,
+    events: impl DoubleEndedIterator<Item = &'a AdkEvent> + ExactSizeIterator,
     split: usize,
 ) -> usize {
     let mut open: HashSet<&str> = HashSet::new();
@@ -24,12 +27,12 @@ pub(super) fn whole_split<'a>(
 }
 
 /// Removes responses without a call and calls without a response, and moves responses behind their calls.
-pub(super) fn with_whole_pairs(events: Vec<Event>) -> Vec<Event> {
+pub(super) fn with_whole_pairs(events: Vec<AdkEvent>) -> Vec<AdkEvent> {
     without_lone_calls(behind_calls(&without_lone_responses(events)))
 }
 
 /// Removes responses that no call before has the id of.
-pub(super) fn without_lone_responses(events: Vec<Event>) -> Vec<Event> {
+pub(super) fn without_lone_responses(events: Vec<AdkEvent>) -> Vec<AdkEvent> {
     let mut calls: HashSet<String> = HashSet::new();
     let mut kept = Vec::new();
     for mut event in events {
@@ -48,7 +51,7 @@ pub(super) fn without_lone_responses(events: Vec<Event>) -> Vec<Event> {
 }
 
 /// Moves the responses behind the newest call before them with their id; of several, the last counts.
-fn behind_calls(events: &[Event]) -> Vec<Event> {
+fn behind_calls(events: &[AdkEvent]) -> Vec<AdkEvent> {
     let mut newest: HashMap<&str, usize> = HashMap::new();
     let mut answers: HashMap<(&str, usize), usize> = HashMap::new();
     for (at, event) in events.iter().enumerate() {
@@ -79,7 +82,7 @@ fn behind_calls(events: &[Event]) -> Vec<Event> {
 }
 
 /// Adds responses to an event; those with the same id replace its own.
-fn merge(event: &mut Event, more: &Event) {
+fn merge(event: &mut AdkEvent, more: &AdkEvent) {
     let messages = Arc::make_mut(&mut event.messages);
     for message in more.messages.iter() {
         let mut same = messages.iter_mut();
@@ -91,7 +94,7 @@ fn merge(event: &mut Event, more: &Event) {
 }
 
 /// Removes calls without a response. An answer with nothing else is removed.
-fn without_lone_calls(events: Vec<Event>) -> Vec<Event> {
+fn without_lone_calls(events: Vec<AdkEvent>) -> Vec<AdkEvent> {
     let answered: HashSet<String> =
         events.iter().flat_map(|event| event.responses().map(str::to_owned)).collect();
     let is_lone = |id: &str| !answered.contains(id);

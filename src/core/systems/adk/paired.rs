@@ -2,7 +2,7 @@
 //! call.
 
 use super::assemble::assemble;
-use super::event::{Event, Kind};
+use super::event::{AdkEvent, AdkEventKind};
 use crate::chat::{ChatMessage, Messages, Rule, n_system};
 use crate::engine::{Edits, MessageEdit, edits_of};
 use std::collections::HashMap;
@@ -62,7 +62,9 @@ impl Paired {
         true
     }
 
-    /// Returns the first message that new ones affect: they share no call with those before it.
+    /// Returns the first message that new ones affect: they share no call with those before it. New messages may answer
+    /// an old call, and the messages since that call may answer older ones, so the search repeats until it finds no
+    /// older call.
     fn start(&self, messages: &[ChatMessage]) -> usize {
         let n_system = n_system(messages);
         let mut start = self.n.max(n_system);
@@ -83,13 +85,13 @@ impl Paired {
 }
 
 /// Returns the events of messages, without their turns.
-fn events(messages: &[ChatMessage]) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
+fn events(messages: &[ChatMessage]) -> Vec<AdkEvent> {
+    let mut events: Vec<AdkEvent> = Vec::new();
     for message in messages {
-        let kind = Kind::of(message);
+        let kind = AdkEventKind::of(message);
         match events.last_mut() {
-            Some(last) if kind == Kind::Responses && last.kind == kind => last.add(message),
-            _ => events.push(Event::new(kind, message)),
+            Some(last) if kind == AdkEventKind::Responses && last.kind == kind => last.add(message),
+            _ => events.push(AdkEvent::new(kind, message)),
         }
     }
     events

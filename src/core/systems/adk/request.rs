@@ -1,17 +1,18 @@
 //! The summary request: the events as lines of a prompt.
 
 use super::estimate::{response, tool_name, tools};
-use super::event::{Event, Kind};
+use super::event::{AdkEvent, AdkEventKind};
 use crate::chat::{ChatMessage, SummaryRequest, python_str};
-use crate::systems::python::head;
+use crate::systems::python::first_chars;
 
 const PROMPT: &str = include_str!("prompt.txt");
 /// Maximum characters of arguments, and of a response.
+// As in google-adk 2.13.0, `_MAX_TOOL_CONTENT_CHARS` (`apps/llm_event_summarizer.py`).
 const TOOL_CHARS: usize = 2000;
 
 /// `LlmEventSummarizer`: returns the request for a summary of the last summary, if any, and events.
-pub(super) fn request(
-    events: &[Event],
+pub(super) fn summary_request(
+    events: &[AdkEvent],
     seed: Option<usize>,
     chosen: &[usize],
     agent: &str,
@@ -21,9 +22,9 @@ pub(super) fn request(
     for at in seed.iter().chain(chosen) {
         let event = &events[*at];
         let author = match event.kind {
-            Kind::User => "user",
-            Kind::Model | Kind::Responses => agent,
-            Kind::Compaction { .. } => "model",
+            AdkEventKind::User => "user",
+            AdkEventKind::Model | AdkEventKind::Responses => agent,
+            AdkEventKind::Compaction { .. } => "model",
         };
         for message in event.messages.iter() {
             if message.is("tool") {
@@ -49,6 +50,6 @@ fn shortened(text: &str) -> String {
     if n_removed == 0 {
         return text.to_owned();
     }
-    let kept = head(text, TOOL_CHARS);
+    let kept = first_chars(text, TOOL_CHARS);
     format!("{kept}... [truncated {n_removed} chars]")
 }

@@ -3,7 +3,7 @@
 use super::conversation::Conversation;
 use super::group::annotate;
 use super::settings::Lists;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::session_state::{Effects, session_before, session_memory};
 use std::sync::Arc;
@@ -13,34 +13,33 @@ pub static ACTIONS: &[NamedAction] = &[COMPACT];
 
 /// Acts on the whole history of each call. `strategies` are those within `TokenBudgetComposedStrategy`;
 /// `before_strategy` and `after_strategy` those of a `CompactionProvider`.
-const COMPACT: NamedAction = NamedAction {
-    name: "agent_framework.compact",
-    kind: ActionKind::Drop,
-    help: "Runs a compaction strategy before each call, and in the harness after each turn.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "strategy",
-        "is_harness",
-        "skip_excluded",
-        "max_context_window_tokens",
-        "max_output_tokens",
-        "tool_eviction_threshold",
-        "truncation_threshold",
-        "keep_last_tool_call_groups",
-        "preserve_system",
-        "preserve_first_user_group",
-        "max_n",
-        "compact_to",
-        "tokens",
-        "keep_last_groups",
-        "target_count",
-        "threshold",
-        "max_summary_input_tokens",
-        "token_budget",
-        "early_stop",
-    ],
-    make: |settings| Ok(Arc::new(Compact(Lists::parse(settings)?))),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "agent_framework.compact",
+    ActionKind::Drop,
+    "Runs a compaction strategy before each call, and in the harness after each turn.",
+    |settings| Ok(Arc::new(Compact(Lists::parse(settings)?))),
+)
+.with_numbers(&[
+    "strategy",
+    "is_harness",
+    "skip_excluded",
+    "max_context_window_tokens",
+    "max_output_tokens",
+    "tool_eviction_threshold",
+    "truncation_threshold",
+    "keep_last_tool_call_groups",
+    "preserve_system",
+    "preserve_first_user_group",
+    "max_n",
+    "compact_to",
+    "tokens",
+    "keep_last_groups",
+    "target_count",
+    "threshold",
+    "max_summary_input_tokens",
+    "token_budget",
+    "early_stop",
+]);
 
 #[derive(Debug)]
 struct Compact(Lists);

@@ -1,26 +1,11 @@
 //! Groups of messages that are kept or excluded whole.
 
 use super::history::{History, Settled};
-use super::marked::Marked;
+use super::marked::{Group, Kind, Marked};
+use crate::chat::ChatMessage;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Kind of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    System,
-    User,
-    AssistantText,
-    ToolCall,
-}
-
-/// Group of a message.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) id: Arc<str>,
-    pub(super) kind: Kind,
-}
 
 /// A group with the positions of its messages.
 #[derive(Debug)]
@@ -103,6 +88,19 @@ pub(super) fn annotate(list: &mut History, from: Option<usize>) {
     }
 }
 
+/// Inserts a message in place of others.
+pub(super) fn insert(
+    list: &mut History,
+    at: usize,
+    message: ChatMessage,
+    (id, summary_of): (Arc<str>, Vec<Arc<str>>),
+) {
+    let uid = list.iter().map(|message| message.uid).max().unwrap_or(0) + 1;
+    let inserted = Marked { uid, id: Some(id), summary_of, ..Marked::new(message) };
+    list.insert(at, inserted);
+    annotate(list, Some(at));
+}
+
 fn start_of_group_before(list: &[Marked], at: usize) -> usize {
     let Some(mut start) = at.checked_sub(1) else {
         return 0;
@@ -176,6 +174,8 @@ fn add_ids(list: &mut [Marked], known: &[Marked], settled: &Settled) {
 }
 
 /// Number of new ids for which a search through all ids is faster than a set of them.
+// Chosen: usually one or two messages are new at a call, and building a set of all ids would take longer than looking
+// at them once for each.
 const FEW: usize = 8;
 
 /// Returns the ranges of neighbouring messages that are a group.
@@ -208,7 +208,8 @@ fn spans(list: &[Marked]) -> Vec<(Range<usize>, Group)> {
     spans
 }
 
-/// Adds results that are further away to the group of their call, if only one call has their id.
+/// Adds results that are further away to the group of their call, if only one call has their id. Pairs of spans are
+/// joined like sets: each span has a root, and joining two gives all spans of the later root the earlier one.
 fn linked(list: &[Marked], mut spans: Vec<(Range<usize>, Group)>) -> Vec<(Range<usize>, Group)> {
     let span_at = |at: usize| spans.partition_point(|(range, _)| range.end <= at);
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();

@@ -33,6 +33,8 @@ struct Block {
 }
 
 /// Minimum number of messages that are settled at once.
+// Chosen: each block is searched for an id at every call, so that many small blocks would be slow. Larger ones leave
+// more messages to the strategies.
 const AT_ONCE: usize = 64;
 
 impl Settled {

@@ -1,14 +1,29 @@
 //! Messages with the marks of compaction, and the token estimate.
 
-use super::group::Group;
 use crate::chat::{Arguments, Block, Call, ChatMessage, Content, Layout, Rule, python_dumps};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 use std::sync::Arc;
 
 const CHARS: Rule = Rule::new("agent_framework: chars");
 
 /// The framework's own identity of a call and its result. Its random digits have a fixed length.
 const OCCURRENCE: &str = "af-call-00000000000000000000000000000000";
+
+/// Kind of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    System,
+    User,
+    AssistantText,
+    ToolCall,
+}
+
+/// Group of a message.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) id: Arc<str>,
+    pub(super) kind: Kind,
+}
 
 /// A message of the framework. All results of one answer are one message.
 #[derive(Clone, Debug)]
@@ -104,6 +119,7 @@ impl Marked {
 /// JSON of a message without contents, id and role, which contain no escapes.
 const EMPTY: &str = r#"{"contents": [], "message_id": "", "role": ""}"#;
 /// Characters between two items of a list.
+// Of `", "` in the JSON that `json.dumps` writes.
 const SEPARATOR: u64 = 2;
 
 fn n_chars(value: &Value) -> u64 {

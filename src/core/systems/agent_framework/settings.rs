@@ -3,7 +3,7 @@
 use super::strategy::{Strategy, Truncation};
 use super::summarize::Summarization;
 use crate::engine::RewriteInput;
-use crate::systems::stage_settings::{check_keys, text};
+use crate::systems::stage_settings::{check_keys, text_setting};
 use toml::{Table, Value};
 
 /// The strategies of an agent and when they run.
@@ -96,7 +96,7 @@ fn parse(list: &Value) -> Result<Strategy, String> {
     match &mut strategy {
         Strategy::TokenBudget { strategies, .. } => *strategies = self::strategies(arguments)?,
         Strategy::Summarization(summarization) => {
-            summarization.prompt = text(arguments, "prompt")?.map(str::to_owned);
+            summarization.prompt = text_setting(arguments, "prompt")?.map(str::to_owned);
         }
         _ => {}
     }

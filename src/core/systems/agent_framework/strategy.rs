@@ -1,11 +1,11 @@
 //! The strategies: they exclude groups of messages, and insert messages in place of some.
 
-use super::group::{Kind, Members, annotate, groups};
+use super::group::{Members, annotate, groups, insert};
 use super::history::History;
-use super::marked::{Marked, result_text};
+use super::marked::{Kind, Marked, result_text};
 use super::summarize::{Summarization, summarize};
-use crate::chat::{ChatMessage, PendingRequest, Replies, tools_by_call};
-use crate::systems::python::{head, strip, strip_end};
+use crate::chat::{PendingRequest, Replies, tools_by_call};
+use crate::systems::python::{first_chars, strip, strip_end};
 use crate::systems::session_state::Effects;
 use std::sync::Arc;
 
@@ -35,6 +35,7 @@ pub(super) struct Truncation {
 const SUMMARY_PREFIX: &str = "[Tool results: ";
 const SUMMARY_END: &str = "]";
 const SUMMARY_CUT: &str = "... [truncated]";
+// As in agent-framework-core 1.23.0, `_SUMMARY_MAX_CHARS` (`_compaction.py`).
 const SUMMARY_CHARS: usize = 4096;
 
 impl Strategy {
@@ -208,19 +209,6 @@ fn collapse(list: &mut History, keep: usize) -> bool {
     !old.is_empty()
 }
 
-/// Inserts a message in place of others.
-pub(super) fn insert(
-    list: &mut History,
-    at: usize,
-    message: ChatMessage,
-    (id, summary_of): (Arc<str>, Vec<Arc<str>>),
-) {
-    let uid = list.iter().map(|message| message.uid).max().unwrap_or(0) + 1;
-    let inserted = Marked { uid, id: Some(id), summary_of, ..Marked::new(message) };
-    list.insert(at, inserted);
-    annotate(list, Some(at));
-}
-
 fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
     let included = || at.iter().map(|at| &list[*at]).filter(|m| !m.is_excluded);
     let mut tools = tools_by_call(included().flat_map(|m| m.messages.iter()));
@@ -238,7 +226,7 @@ fn collapsed_text(at: &[usize], list: &[Marked]) -> String {
         return text;
     }
     let around = SUMMARY_PREFIX.len() + SUMMARY_CUT.len() + SUMMARY_END.len();
-    let label = strip_end(head(&label, SUMMARY_CHARS - around));
+    let label = strip_end(first_chars(&label, SUMMARY_CHARS - around));
     format!("{SUMMARY_PREFIX}{label}{SUMMARY_CUT}{SUMMARY_END}")
 }
 

@@ -1,9 +1,8 @@
 //! `SummarizationStrategy`: its request, and the summary in place of the oldest messages.
 
-use super::group::{Kind, groups};
+use super::group::{groups, insert};
 use super::history::History;
-use super::marked::{Marked, arguments_text, result_text, texts};
-use super::strategy::insert;
+use super::marked::{Kind, Marked, arguments_text, result_text, texts};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::python::strip;
 use std::fmt::Write as _;

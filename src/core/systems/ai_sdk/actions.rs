@@ -1,39 +1,38 @@
 //! The action of presets. Within a turn, each step continues from what the step before left. The next turn begins with
 //! the whole history.
 
-use super::options::{Options, Reasoning, Rule, rules};
-use super::prune::{Message, grouped, prune};
-use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, Shape, n_system};
+use super::options::{Options, Reasoning, ToolCallRule, rules};
+use super::prune::{SdkMessage, grouped, prune};
+use crate::chat::{ChatMessage, Mark, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
 /// `rules` is a value of `toolCalls` that takes precedence over the number: a list of rules, each with `type` and
 /// possibly `tools`.
-pub(super) const PRUNE: NamedAction = NamedAction {
-    name: "ai_sdk.prune",
-    kind: ActionKind::Drop,
-    help: "Removes old calls with their results, and reasoning, before each step.",
-    shape: Shape::OpenAi,
-    numbers: &["reasoning", "tool_calls", "keeps_empty"],
-    make: |settings| {
+pub(super) const PRUNE: NamedAction = NamedAction::new(
+    "ai_sdk.prune",
+    ActionKind::Drop,
+    "Removes old calls with their results, and reasoning, before each step.",
+    |settings| {
         check_keys(settings, &["rules"])?;
         let given = settings.get("rules").map(rules).transpose()?;
         Ok(Arc::new(Prune(given)))
     },
-};
+)
+.with_numbers(&["reasoning", "tool_calls", "keeps_empty"]);
 
 /// Key of the messages of a turn, in memory.
 const STEP: &str = "ai_sdk_step";
 
 /// The rules that take precedence.
 #[derive(Debug)]
-struct Prune(Option<Vec<Rule>>);
+struct Prune(Option<Vec<ToolCallRule>>);
 
 /// The messages that a step sent.
 #[derive(Clone, Debug)]
 struct Step {
-    messages: Vec<Message>,
+    messages: Vec<SdkMessage>,
     /// The end of the conversation at this step.
     end: Mark,
     call: usize,
@@ -47,7 +46,7 @@ impl Rewrite for Prune {
         input: RewriteInput<'_>,
         _: &mut Replies<'_>,
     ) -> Result<Rewritten, PendingRequest> {
-        let by_number = || Rule::by_number(input.count("tool_calls")).into_iter().collect();
+        let by_number = || ToolCallRule::by_number(input.count("tool_calls")).into_iter().collect();
         let options = Options {
             reasoning: Reasoning::by_number(input.count("reasoning")),
             rules: self.0.clone().unwrap_or_else(by_number),
@@ -86,7 +85,7 @@ impl Rewrite for Prune {
             step.call = input.call;
         }
         let mut messages = all[..n_system].to_vec();
-        messages.extend(step.messages.iter().flat_map(Message::to_chat));
+        messages.extend(step.messages.iter().flat_map(SdkMessage::to_chat));
         Ok(Rewritten {
             messages: Some(messages),
             repeats: !step.has_changed,

@@ -1,13 +1,13 @@
 //! Options of `pruneMessages`.
 
-use crate::systems::stage_settings::{check_keys, names, text};
+use crate::systems::stage_settings::{check_keys, names_setting, text_setting};
 
 /// Options of `pruneMessages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) reasoning: Reasoning,
     /// Rules of `toolCalls`, applied one after the other.
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<ToolCallRule>,
     pub(super) keeps_empty: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Reasoning {
 
 /// Removal of calls and results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct ToolCallRule {
     /// Number of newest messages that stay as they are.
     pub(super) kept: usize,
     /// Tools whose calls are removed; `None` for all.
@@ -40,7 +40,7 @@ impl Reasoning {
     }
 }
 
-impl Rule {
+impl ToolCallRule {
     /// Returns the rule of this number: none, all, or all before the last messages, from one on.
     pub(super) fn by_number(nth: usize) -> Option<Self> {
         Some(Self { kept: nth.checked_sub(1)?, tools: None })
@@ -61,16 +61,16 @@ impl Rule {
 }
 
 /// Returns the rules of a stage's text: the value of `toolCalls`.
-pub(super) fn rules(tool_calls: &toml::Value) -> Result<Vec<Rule>, String> {
+pub(super) fn rules(tool_calls: &toml::Value) -> Result<Vec<ToolCallRule>, String> {
     let rule = |value: &toml::Value| {
         let fields = value.as_table().ok_or("a rule must be a table")?;
         check_keys(fields, &["type", "tools"])?;
-        let kind = text(fields, "type")?.ok_or("a rule needs a `type`")?;
-        Ok(Rule { tools: names(fields, "tools")?, ..Rule::by_name(kind)? })
+        let kind = text_setting(fields, "type")?.ok_or("a rule needs a `type`")?;
+        Ok(ToolCallRule { tools: names_setting(fields, "tools")?, ..ToolCallRule::by_name(kind)? })
     };
     match tool_calls {
         toml::Value::String(name) if name == "none" => Ok(Vec::new()),
-        toml::Value::String(name) => Ok(vec![Rule::by_name(name)?]),
+        toml::Value::String(name) => Ok(vec![ToolCallRule::by_name(name)?]),
         toml::Value::Array(list) => list.iter().map(rule).collect(),
         _ => Err("`rules` must be a text or a list of rules".to_owned()),
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn rules_are_a_name_or_a_list() {
-        let rule = |kept, tools| Rule { kept, tools };
+        let rule = |kept, tools| ToolCallRule { kept, tools };
         let parse = |toml: &str| rules(&toml.parse::<toml::Table>().unwrap()["rules"]);
         assert_eq!(parse("rules = 'none'"), Ok(Vec::new()));
         assert_eq!(parse("rules = 'all'"), Ok(vec![rule(0, None)]));
@@ -100,7 +100,7 @@ mod tests {
             parse("rules = [{ type = 'all', tool = 'a' }]"),
             Err("unknown key `tool`".to_owned())
         );
-        assert_eq!(Rule::by_number(0), None);
-        assert_eq!(Rule::by_number(3), Some(rule(2, None)));
+        assert_eq!(ToolCallRule::by_number(0), None);
+        assert_eq!(ToolCallRule::by_number(3), Some(rule(2, None)));
     }
 }

@@ -1,12 +1,12 @@
 //! `pruneMessages`, over messages in the SDK's form.
 
-use super::options::{Options, Reasoning, Rule};
+use super::options::{Options, Reasoning, ToolCallRule};
 use crate::chat::{BlockBody, ChatMessage, Content, tools_by_call};
 use std::sync::Arc;
 
 /// A message in the SDK's form.
 #[derive(Clone, Debug)]
-pub(super) enum Message {
+pub(super) enum SdkMessage {
     /// A message that pruning never changes.
     Other(ChatMessage),
     /// An answer; without content if everything was removed.
@@ -16,21 +16,23 @@ pub(super) enum Message {
 }
 
 /// Returns messages in the SDK's form.
-pub(super) fn grouped(messages: &[ChatMessage]) -> Vec<Message> {
-    let mut groups: Vec<Message> = Vec::new();
+pub(super) fn grouped(messages: &[ChatMessage]) -> Vec<SdkMessage> {
+    let mut groups: Vec<SdkMessage> = Vec::new();
     for message in messages {
         match groups.last_mut() {
-            Some(Message::Results(results)) if message.is("tool") => results.push(message.clone()),
-            _ if message.is("tool") => groups.push(Message::Results(vec![message.clone()])),
-            _ if message.is("assistant") => groups.push(Message::Answer(message.clone())),
-            _ => groups.push(Message::Other(message.clone())),
+            Some(SdkMessage::Results(results)) if message.is("tool") => {
+                results.push(message.clone());
+            }
+            _ if message.is("tool") => groups.push(SdkMessage::Results(vec![message.clone()])),
+            _ if message.is("assistant") => groups.push(SdkMessage::Answer(message.clone())),
+            _ => groups.push(SdkMessage::Other(message.clone())),
         }
     }
     groups
 }
 
 /// Prunes messages. Returns whether anything was removed.
-pub(super) fn prune(messages: &mut Vec<Message>, options: &Options) -> bool {
+pub(super) fn prune(messages: &mut Vec<SdkMessage>, options: &Options) -> bool {
     let mut has_changed = false;
     let n = messages.len();
     for (at, message) in messages.iter_mut().enumerate() {
@@ -39,7 +41,7 @@ pub(super) fn prune(messages: &mut Vec<Message>, options: &Options) -> bool {
             Reasoning::Removed => true,
             Reasoning::KeptInLast => at + 1 < n,
         };
-        if let Message::Answer(answer) = message
+        if let SdkMessage::Answer(answer) = message
             && applies
             && has_reasoning(answer)
         {
@@ -57,7 +59,7 @@ pub(super) fn prune(messages: &mut Vec<Message>, options: &Options) -> bool {
     has_changed
 }
 
-impl Message {
+impl SdkMessage {
     fn is_empty(&self) -> bool {
         match self {
             Self::Other(_) => false,
@@ -88,14 +90,15 @@ impl Message {
 }
 
 /// Applies one rule of `toolCalls`. Returns whether anything was removed.
-fn apply(messages: &mut [Message], rule: &Rule) -> bool {
+fn apply(messages: &mut [SdkMessage], rule: &ToolCallRule) -> bool {
     let n_old = messages.len().saturating_sub(rule.kept);
     let (old, newest) = messages.split_at_mut(n_old);
-    let mut kept: Vec<Arc<str>> = newest.iter().flat_map(Message::ids).collect();
+    let mut kept: Vec<Arc<str>> = newest.iter().flat_map(SdkMessage::ids).collect();
+    // Sorted for the binary searches below: every part of every old message asks for its id.
     kept.sort_unstable();
     let answers = old.iter().filter_map(|message| match message {
-        Message::Answer(answer) => Some(answer),
-        Message::Other(_) | Message::Results(_) => None,
+        SdkMessage::Answer(answer) => Some(answer),
+        SdkMessage::Other(_) | SdkMessage::Results(_) => None,
     });
     let tools = rule.tools.as_ref().map(|_| tools_by_call(answers));
     let tools = tools.unwrap_or_default();
@@ -112,8 +115,8 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
     let mut has_changed = false;
     for message in old {
         match message {
-            Message::Other(_) => {}
-            Message::Answer(answer) => {
+            SdkMessage::Other(_) => {}
+            SdkMessage::Answer(answer) => {
                 let calls = answer.calls().iter();
                 let stay = calls.map(|call| stays(call.id.as_ref(), Some(call.tool())));
                 let stay: Vec<bool> = stay.collect();
@@ -127,7 +130,7 @@ fn apply(messages: &mut [Message], rule: &Rule) -> bool {
                     has_changed = true;
                 }
             }
-            Message::Results(results) => {
+            SdkMessage::Results(results) => {
                 let n = results.len();
                 results.retain(|result| stays(result.call_id.as_ref(), result.name.as_deref()));
                 has_changed |= results.len() < n;

@@ -1,9 +1,9 @@
 //! Actions of presets. At the start of a turn, everything before its user message belongs to finished turns.
 
 use super::summarize::ChatSummary;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::stage_settings::{check_keys, text};
+use crate::systems::stage_settings::{check_keys, text_setting};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,32 +12,29 @@ pub static ACTIONS: &[NamedAction] = &[SUMMARIZE, MESSAGE];
 
 /// `discards = true` for turns that end with edits: the message about them is added while the summary is made, which is
 /// then not used.
-const SUMMARIZE: NamedAction = NamedAction {
-    name: "aider.summarize",
-    kind: ActionKind::Summarize,
-    help: "Summarizes the older part of finished turns.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens", "forced"],
-    make: |settings| {
+const SUMMARIZE: NamedAction = NamedAction::new(
+    "aider.summarize",
+    ActionKind::Summarize,
+    "Summarizes the older part of finished turns.",
+    |settings| {
         check_keys(settings, &["discards"])?;
         let discards = settings.get("discards").and_then(toml::Value::as_bool);
         Ok(Arc::new(Summarize { discards: discards.unwrap_or(false) }))
     },
-};
+)
+.with_numbers(&["max_tokens", "forced"]);
 
 /// `text` is the message of the user.
-const MESSAGE: NamedAction = NamedAction {
-    name: "aider.message",
-    kind: ActionKind::Inject,
-    help: "Adds a message about the edits, with its answer, after each turn.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| {
+const MESSAGE: NamedAction = NamedAction::new(
+    "aider.message",
+    ActionKind::Inject,
+    "Adds a message about the edits, with its answer, after each turn.",
+    |settings| {
         check_keys(settings, &["text"])?;
-        let text = text(settings, "text")?.ok_or("`text` is missing")?.to_owned();
+        let text = text_setting(settings, "text")?.ok_or("`text` is missing")?.to_owned();
         Ok(Arc::new(Message { text }))
     },
-};
+);
 
 #[derive(Debug)]
 struct Summarize {

@@ -2,15 +2,18 @@
 
 use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Rule};
 use crate::chat::{SummaryReply, SummaryRequest, python_dumps};
+use crate::json::json;
 use crate::systems::litellm::{PRIMING, TokenCounter};
-use serde_json::json;
 
 const PROMPT: &str = include_str!("prompt.txt");
 const PREFIX: &str = "I spoke to you previously about a number of things.\n";
 /// Maximum number of messages that are not split.
+// The numbers of this file are those of aider-chat 0.86.2, `ChatSummary` (`aider/history.py`); the limits of
+// `max_tokens` are those of `aider/models.py`.
 const MIN_SPLIT: usize = 4;
 /// Number of models that are asked in turn: the weak one and the main one.
 const N_MODELS: usize = 2;
+/// Maximum depth at which a summary that is still too large is summarized again.
 const MAX_DEPTH: usize = 3;
 /// Limit of a model that is not known.
 const DEFAULT_INPUT: u64 = 4096;

@@ -6,13 +6,14 @@ use crate::chat::{
     Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, call_from_json,
     python_str,
 };
+use crate::json::{Map, Value};
 use crate::systems::python::PythonError;
 use crate::units::Tokens;
-use serde_json::{Map, Value};
 
 /// `APPROX_CHARS_PER_TOKEN`.
 const CODE_POINTS_PER_TOKEN: u64 = 4;
 /// An image, whatever its size.
+// As in baseagent 18565d9, `src/core/compaction.py`, like the 4 of a message.
 const IMAGE: Tokens = Tokens(1000);
 /// Tokens of a message in addition to its content.
 const MESSAGE: Tokens = Tokens(4);
@@ -127,7 +128,7 @@ fn arguments_tokens(call: &Call, function: &Function) -> Result<Tokens, PythonEr
 /// Converts arguments to the form in its own history: a session has them as JSON, the loop stores `str(dict)`. Wraps
 /// invalid JSON as `raw` and drops values that are not objects.
 fn as_stored(arguments: &str) -> String {
-    let stored = match serde_json::from_str(arguments) {
+    let stored = match crate::json::from_str(arguments) {
         Ok(object @ Value::Object(_)) => object,
         Ok(_) => Value::Object(Map::new()),
         Err(_) => Value::Object(Map::from_iter([("raw".to_owned(), arguments.into())])),
@@ -167,7 +168,7 @@ pub(super) fn whole_content_tokens(message: &ChatMessage) -> Result<Tokens, Pyth
 mod tests {
     use super::*;
     use crate::chat::{Rest, message_from_json};
-    use serde_json::json;
+    use crate::json::json;
 
     fn tokens(message: &Value) -> Result<Tokens, PythonError> {
         message_tokens(&message_from_json(message))

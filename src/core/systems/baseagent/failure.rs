@@ -3,6 +3,7 @@
 use crate::systems::python::PythonError;
 
 /// Maximum number of attempts of a call.
+// As in baseagent 18565d9, `src/core/loop.py`, like the wait.
 const MAX_ATTEMPTS: u64 = 5;
 /// Seconds before the second attempt. Each further wait is longer by as many seconds.
 const WAIT_SECONDS: u64 = 10;
@@ -47,7 +48,7 @@ impl Failure {
         }
     }
 
-    /// Returns the seconds until the next attempt; `None` if there is none.
+    /// Returns the seconds until the next attempt; `None` after the last one.
     pub fn wait_after(&self, attempt: u64) -> Option<u64> {
         (attempt < MAX_ATTEMPTS && self.is_temporary()).then_some(WAIT_SECONDS * attempt)
     }

@@ -23,6 +23,7 @@ pub struct Limits {
 
 impl Limits {
     /// As shipped.
+    // As in baseagent 18565d9, `src/core/compaction.py`.
     pub const SHIPPED: Self = Self {
         context: 200_000,
         output: 32_000,

@@ -1,65 +1,61 @@
 //! Actions of presets.
 
-use super::agentic::{Limits, Summarized, summarize};
+use super::agentic::{Summarized, SummaryLimits, summarize};
 use super::basic::compact;
 use super::budget::Budget;
-use super::shape::shortened;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape as ChatShape};
+use super::shape::shortened_result;
+use crate::chat::{ChatMessage, PendingRequest, Replies, Rule};
 use crate::engine::{ActionKind, Edits, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::json::Value;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::Value;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[AGENTIC, BASIC, SHAPE];
 
 /// Acts from `trigger` tokens on, and only measures if it is not on.
-const AGENTIC: NamedAction = NamedAction {
-    name: "cline.agentic",
-    kind: ActionKind::Summarize,
-    help: "Summarizes everything but the newest messages.",
-    shape: ChatShape::OpenAi,
-    numbers: &[
-        "reported_input",
-        "reported_output",
-        "max_input",
-        "trigger",
-        "max_output",
-        "model_chars",
-        "keep",
-        "max_tokens",
-        "is_on",
-        "forced",
-    ],
-    make: |settings| summarizing(settings, compact_with_summary),
-};
+const AGENTIC: NamedAction = NamedAction::new(
+    "cline.agentic",
+    ActionKind::Summarize,
+    "Summarizes everything but the newest messages.",
+    |settings| summarizing(settings, compact_with_summary),
+)
+.with_numbers(&[
+    "reported_input",
+    "reported_output",
+    "max_input",
+    "trigger",
+    "max_output",
+    "model_chars",
+    "keep",
+    "max_tokens",
+    "is_on",
+    "forced",
+]);
 
 /// Acts if `cline.agentic` is off or its request failed at this call, and after a rejected request.
-const BASIC: NamedAction = NamedAction {
-    name: "cline.basic",
-    kind: ActionKind::Drop,
-    help: "Drops old work and keeps what the user typed, with notices of files, commands and answers.",
-    shape: ChatShape::OpenAi,
-    numbers: &[
-        "reported_input",
-        "reported_output",
-        "max_input",
-        "trigger",
-        "max_output",
-        "model_chars",
-        "agentic_is_on",
-        "forced",
-    ],
-    make: |settings| numbers_only(settings, compact_without_request),
-};
+const BASIC: NamedAction = NamedAction::new(
+    "cline.basic",
+    ActionKind::Drop,
+    "Drops old work and keeps what the user typed, with notices of files, commands and answers.",
+    |settings| numbers_only(settings, compact_without_request),
+)
+.with_numbers(&[
+    "reported_input",
+    "reported_output",
+    "max_input",
+    "trigger",
+    "max_output",
+    "model_chars",
+    "agentic_is_on",
+    "forced",
+]);
 
-const SHAPE: NamedAction = NamedAction {
-    name: "cline.shape",
-    kind: ActionKind::Cut,
-    help: "Removes the middle of results above 8,000 characters for each request.",
-    shape: ChatShape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, shorten_results),
-};
+const SHAPE: NamedAction = NamedAction::new(
+    "cline.shape",
+    ActionKind::Cut,
+    "Removes the middle of results above 8,000 characters for each request.",
+    |settings| numbers_only(settings, shorten_results),
+);
 
 const NO_SUMMARY: &str = "Skipped agentic compaction: summarizer returned no summary text";
 
@@ -77,7 +73,7 @@ fn compact_with_summary(
         return Ok(unchanged);
     }
     let all = &input.messages;
-    let limits = Limits {
+    let limits = SummaryLimits {
         keep: input.count("keep"),
         max_input: input.count("max_input"),
         max_tokens: input.count("max_tokens") as u64,
@@ -174,7 +170,7 @@ impl Shaped {
     fn extend(&mut self, messages: &[ChatMessage]) {
         for (at, message) in messages.iter().enumerate().skip(self.n) {
             if message.is("tool")
-                && let Some(short) = shortened(&message.joined_text("\n"))
+                && let Some(short) = shortened_result(&message.joined_text("\n"))
             {
                 let now = Some(message.with_text(short));
                 self.edits.grow([MessageEdit { at, now }]);

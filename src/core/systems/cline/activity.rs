@@ -1,10 +1,11 @@
 //! Files and commands in messages: for lists behind a summary, and for notices in place of dropped work.
 
 use crate::chat::ChatMessage;
+use crate::json::Value;
 use crate::systems::javascript::{first_units, length};
-use serde_json::Value;
 
 /// Maximum UTF-16 units of a command in a notice.
+// As in Cline at 21cb8d25, `extensions/context`.
 const COMMAND_CHARS: usize = 100;
 const EDIT_TOOLS: [&str; 2] = ["editor", "apply_patch"];
 
@@ -167,7 +168,7 @@ fn shortened(command: &str) -> String {
 
 /// Returns the first and last line of a numbered difference in a result: lines that begin with `-N: ` or `+N: `.
 fn edited_lines(text: &str) -> Option<(u64, u64)> {
-    let inner = serde_json::from_str::<Value>(text).ok();
+    let inner = crate::json::from_str(text).ok();
     let inner = inner.as_ref().and_then(|value| value["result"].as_str());
     let text = inner.unwrap_or(text).replace("\\n", "\n");
     let numbers = text.lines().filter_map(|line| {

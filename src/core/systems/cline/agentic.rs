@@ -2,12 +2,13 @@
 
 use super::activity::FileLists;
 use super::budget::Budget;
-use super::stored::{Kind, Stored, tokens};
+use super::stored::{Stored, StoredKind, tokens};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest};
+use crate::json::{Value, json};
 use crate::systems::javascript::{first_units, length, named_arguments};
-use serde_json::{Value, json};
 
 /// Maximum UTF-16 units of a result or thought in a request.
+// The limits of this file are those of Cline at 21cb8d25, `agentic-compaction.ts`.
 const PART_CHARS: usize = 2_000;
 /// Least limit for the request.
 const LEAST_INPUT: usize = 1_024;
@@ -51,7 +52,7 @@ pub(super) enum Summarized {
 
 /// Settings of a compaction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct SummaryLimits {
     /// Tokens of the newest messages to keep.
     pub(super) keep: usize,
     /// Limit for prompts.
@@ -64,7 +65,7 @@ pub(super) struct Limits {
 pub(super) fn summarize(
     all: &[ChatMessage],
     budget: &Budget,
-    limits: Limits,
+    limits: SummaryLimits,
     replies: &mut Replies<'_>,
 ) -> Result<Summarized, PendingRequest> {
     let list = &budget.messages;
@@ -72,7 +73,7 @@ pub(super) fn summarize(
     if cut == 0 || cut >= list.len() {
         return Ok(Summarized::Nothing);
     }
-    let last_summary = list[..cut].iter().rposition(|m| m.kind == Kind::Summary);
+    let last_summary = list[..cut].iter().rposition(|m| m.kind == StoredKind::Summary);
     let first_new = last_summary.map_or(0, |last| last + 1);
     let new = &list[first_new..cut];
     if new.is_empty() {
@@ -105,7 +106,7 @@ pub(super) fn summarize(
     let has_files = summary.lines().any(|line| line.eq_ignore_ascii_case("## Files"));
     let summary =
         if has_files { summary } else { format!("{summary}\n\n{}", files_section(&files)) };
-    let runs = list[..cut].iter().filter(|m| m.kind == Kind::Typed).count() as u64;
+    let runs = list[..cut].iter().filter(|m| m.kind == StoredKind::Typed).count() as u64;
     let runs = runs + budget.state.summary["userRunSpan"].as_u64().unwrap_or(0);
     let before: usize = list.iter().map(Stored::estimate).sum();
     let metadata = json!({"kind": "compaction_summary", "displayRole": "system",
@@ -124,11 +125,11 @@ fn cut(list: &[Stored], keep: usize) -> usize {
         cut -= 1;
         sum += list[cut].estimate();
     }
-    let newest = list.iter().rposition(|m| m.kind == Kind::Typed).unwrap_or(0);
+    let newest = list.iter().rposition(|m| m.kind == StoredKind::Typed).unwrap_or(0);
     if newest > 0 {
         cut = cut.min(newest);
     }
-    let is_safe = |m: &Stored| matches!(m.kind, Kind::Typed | Kind::Answer);
+    let is_safe = |m: &Stored| matches!(m.kind, StoredKind::Typed | StoredKind::Answer);
     while cut > 0 && !list.get(cut).is_some_and(is_safe) {
         cut -= 1;
     }
@@ -138,7 +139,7 @@ fn cut(list: &[Stored], keep: usize) -> usize {
 /// Returns the texts of messages, shortened from the newest back until they are within a limit.
 fn within(all: &[ChatMessage], new: &[Stored], limit: usize) -> Vec<String> {
     let mut sum: usize = new.iter().map(Stored::estimate).sum();
-    let newest = new.iter().rposition(|m| m.kind == Kind::Typed);
+    let newest = new.iter().rposition(|m| m.kind == StoredKind::Typed);
     let mut shortened = vec![None; new.len()];
     for idx in (0..new.len()).rev() {
         if sum <= limit {

@@ -2,12 +2,13 @@
 
 use super::activity::notice;
 use super::budget::Budget;
-use super::stored::{Kind, Stored};
+use super::stored::{Stored, StoredKind};
 use crate::chat::ChatMessage;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Number of the newest answers whose texts a notice repeats.
+// As in Cline at 21cb8d25, `basic-compaction.ts`.
 const REPEATED_ANSWERS: usize = 3;
 
 /// The conversation after a compaction, without instructions.
@@ -30,7 +31,7 @@ pub(super) fn compact(all: &[ChatMessage], budget: &Budget) -> Option<Kept> {
     for (nth, at) in kept.iter().enumerate() {
         messages.extend_from_slice(&all[list[*at].range.clone()]);
         let next = kept.get(nth + 1).copied().unwrap_or(list.len());
-        if list[*at].kind == Kind::Typed && next > at + 1 {
+        if list[*at].kind == StoredKind::Typed && next > at + 1 {
             let dropped = list[at + 1].range.start..list[next - 1].range.end;
             let repeated = answers.range(at + 1..next).map(|at| text(all, &list[*at]));
             let repeated: Vec<String> = repeated.collect();
@@ -43,9 +44,10 @@ pub(super) fn compact(all: &[ChatMessage], budget: &Budget) -> Option<Kept> {
 }
 
 /// Returns the messages that stay: all typed and frozen ones, the newest of the last turn, and the last answers of
-/// older turns, while they fit.
+/// older turns, while they fit. Frozen messages are the result of an earlier compaction, and nothing before them in
+/// their turn is added again.
 fn selected(all: &[ChatMessage], list: &[Stored], target: usize) -> Option<Vec<usize>> {
-    let typed: Vec<usize> = positions(list, |m| m.kind == Kind::Typed);
+    let typed: Vec<usize> = positions(list, |m| m.kind == StoredKind::Typed);
     let newest = *typed.last()?;
     let mut kept: BTreeSet<usize> = typed.iter().copied().collect();
     kept.extend(positions(list, |m| m.is_frozen));
@@ -59,7 +61,7 @@ fn selected(all: &[ChatMessage], list: &[Stored], target: usize) -> Option<Vec<u
         tail += cost;
         start = at;
     }
-    while start < list.len() && list[start].kind != Kind::Answer {
+    while start < list.len() && list[start].kind != StoredKind::Answer {
         start += 1;
     }
     sum += list[start..].iter().map(Stored::estimate).sum::<usize>();
@@ -70,7 +72,7 @@ fn selected(all: &[ChatMessage], list: &[Stored], target: usize) -> Option<Vec<u
                 break;
             }
             let message = &all[list[at].range.start];
-            if list[at].kind != Kind::Answer || !message.calls().is_empty() {
+            if list[at].kind != StoredKind::Answer || !message.calls().is_empty() {
                 continue;
             }
             let cost = list[at].estimate();
@@ -90,7 +92,7 @@ fn positions(list: &[Stored], is_sought: impl Fn(&Stored) -> bool) -> Vec<usize>
 }
 
 fn newest_answers(all: &[ChatMessage], list: &[Stored]) -> BTreeSet<usize> {
-    let is_text = |m: &Stored| m.kind == Kind::Answer && !text(all, m).is_empty();
+    let is_text = |m: &Stored| m.kind == StoredKind::Answer && !text(all, m).is_empty();
     let answers = positions(list, is_text).into_iter().rev();
     answers.take(REPEATED_ANSWERS).collect()
 }

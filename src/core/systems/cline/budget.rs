@@ -1,14 +1,15 @@
 //! The size of a request, its trigger and the targets of a compaction.
 
-use super::stored::{Envelopes, Kind, Stored, request_tokens, stored};
+use super::stored::{Envelopes, Stored, StoredKind, request_tokens, stored};
 use crate::chat::n_system;
 use crate::engine::RewriteInput;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Key of the state in memory.
 const STATE: &str = "cline";
 
 /// Share of the limit for prompts that a long conversation keeps, and share of the trigger for others.
+// The shares and the number of pairs are those of Cline at 21cb8d25, `extensions/context`.
 const LONG_TARGET: f64 = 0.5;
 const TARGET: f64 = 0.7;
 /// Number of pairs of user and assistant messages from which a conversation is long.
@@ -116,7 +117,7 @@ impl Budget {
     /// Returns the digits of the usage of the answers from a message on.
     pub(super) fn digits_from(&self, first: usize) -> String {
         let is_with_usage = |m: &&Stored| {
-            m.kind == Kind::Answer && m.range.start >= self.state.frozen_end.max(first)
+            m.kind == StoredKind::Answer && m.range.start >= self.state.frozen_end.max(first)
         };
         let n_kept = self.messages.iter().filter(is_with_usage).count();
         let removed = self.state.digits.len().saturating_sub(n_kept);
@@ -136,7 +137,7 @@ fn digits([input, output]: [usize; 2]) -> char {
 fn pairs(messages: &[Stored]) -> usize {
     let (mut n_pairs, mut is_open) = (0, false);
     for message in messages {
-        let is_answer = message.kind == Kind::Answer;
+        let is_answer = message.kind == StoredKind::Answer;
         n_pairs += usize::from(is_answer && is_open);
         is_open = !is_answer;
     }

@@ -3,10 +3,11 @@
 use crate::systems::javascript::{first_units, last_units, length};
 
 /// Maximum UTF-16 units of a result.
+// As in Cline at 21cb8d25, `session/services/message-builder.ts`.
 const RESULT_CHARS: usize = 8_000;
 
 /// Returns the ends of a long text around a marker; `None` if it is short enough.
-pub(super) fn shortened(text: &str) -> Option<String> {
+pub(super) fn shortened_result(text: &str) -> Option<String> {
     let n = length(text);
     if n <= RESULT_CHARS {
         return None;
@@ -33,8 +34,8 @@ mod tests {
 
     #[test]
     fn keeps_both_ends_within_the_limit() {
-        assert_eq!(shortened(&"x".repeat(8_000)), None);
-        let cut = shortened(&"x".repeat(9_000)).expect("it is too long");
+        assert_eq!(shortened_result(&"x".repeat(8_000)), None);
+        let cut = shortened_result(&"x".repeat(9_000)).expect("it is too long");
         assert_eq!(cut.len(), 8_000);
         assert!(cut.contains("\n\n...[truncated 1032 chars]...\n\n"), "{cut}");
     }

@@ -1,10 +1,10 @@
 //! Messages as the program stores them, each with an envelope, and their token estimate: a third of their JSON.
 
-use super::shape::shortened;
+use super::shape::shortened_result;
 use crate::chat::{ChatMessage, Rule};
+use crate::json::{Value, json};
 use crate::session::WrittenKind;
 use crate::systems::javascript::length;
-use serde_json::{Value, json};
 use std::ops::Range;
 
 /// Envelope of a message besides its role and content: an id of 12 characters and a time in milliseconds.
@@ -17,7 +17,7 @@ const ANSWER_WITHOUT_USAGE: usize = r#","modelInfo":{"id":"","provider":""}"#.le
 
 /// Kind of a stored message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StoredKind {
     /// Text that the user typed.
     Typed,
     /// The result of a call.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 pub(super) struct Stored {
     /// Its messages in the conversation: additions follow the message that they are added to.
     pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: StoredKind,
     /// Whether an earlier compaction without a request kept it.
     pub(super) is_frozen: bool,
     /// Length of its content as JSON.
@@ -66,8 +66,8 @@ impl Stored {
 
     /// Returns the length as JSON in a request.
     fn length(&self, content: usize) -> usize {
-        let role = if self.kind == Kind::Answer { "assistant" } else { "user" };
-        let envelope = if self.kind == Kind::Summary { 0 } else { ENVELOPE };
+        let role = if self.kind == StoredKind::Answer { "assistant" } else { "user" };
+        let envelope = if self.kind == StoredKind::Summary { 0 } else { ENVELOPE };
         r#"{"role":"","content":}"#.len() + role.len() + content + envelope + self.rest
     }
 }
@@ -96,23 +96,25 @@ pub(super) fn stored(all: &[ChatMessage], start: usize, known: &Envelopes<'_>) -
             continue;
         }
         let kind = match &*message.role {
-            _ if message.written == Some(WrittenKind::Summary) => Kind::Summary,
-            "assistant" => Kind::Answer,
-            "tool" => Kind::Result,
-            _ => Kind::Typed,
+            _ if message.written == Some(WrittenKind::Summary) => StoredKind::Summary,
+            "assistant" => StoredKind::Answer,
+            "tool" => StoredKind::Result,
+            _ => StoredKind::Typed,
         };
-        let is_frozen = is_stripped(at) && !matches!(kind, Kind::Typed | Kind::Summary);
+        let is_frozen = is_stripped(at) && !matches!(kind, StoredKind::Typed | StoredKind::Summary);
         let content = content_length(message);
         let mut rest = if is_frozen { FROZEN } else { 0 };
         rest += match kind {
-            Kind::Answer if is_stripped(at) => ANSWER_WITHOUT_USAGE + known.model_chars,
-            Kind::Answer => match digits.next().map(|digits| usize::from(digits - b'0')) {
+            StoredKind::Answer if is_stripped(at) => ANSWER_WITHOUT_USAGE + known.model_chars,
+            StoredKind::Answer => match digits.next().map(|digits| usize::from(digits - b'0')) {
                 Some(n_digits) if n_digits > 0 => ANSWER + known.model_chars + n_digits,
                 _ => ANSWER_WITHOUT_USAGE + known.model_chars,
             },
-            Kind::Typed if at == start && known.first.is_object() => metadata_length(known.first),
-            Kind::Summary => metadata_length(known.summary),
-            Kind::Typed | Kind::Result => 0,
+            StoredKind::Typed if at == start && known.first.is_object() => {
+                metadata_length(known.first)
+            }
+            StoredKind::Summary => metadata_length(known.summary),
+            StoredKind::Typed | StoredKind::Result => 0,
         };
         list.push(Stored {
             range: at..at + 1,
@@ -144,7 +146,9 @@ pub(super) fn request_tokens(
     let mut last_kind = None;
     for message in list {
         let content = if is_shaped { message.shaped_content } else { message.content };
-        let joins = is_shaped && message.kind == Kind::Result && last_kind == Some(Kind::Result);
+        let joins = is_shaped
+            && message.kind == StoredKind::Result
+            && last_kind == Some(StoredKind::Result);
         match lengths.last_mut() {
             Some(length) if joins => *length += ",".len() + content - "[]".len(),
             _ => lengths.push(message.length(content)),
@@ -184,7 +188,7 @@ fn shaped_content_length(message: &ChatMessage, plain: usize) -> usize {
         return plain;
     }
     message.weigh(SHAPED, |message| {
-        let short = shortened(&message.joined_text("\n"));
+        let short = shortened_result(&message.joined_text("\n"));
         let shaped = short.map(|short| length(&content(message, Some(short.as_str())).to_string()));
         shaped.unwrap_or(plain) as u64
     }) as usize

@@ -2,49 +2,45 @@
 
 use super::reads::replace_repeated_reads;
 use super::units::{MISSING, units};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::missing_results::{Place, add_missing};
-use crate::systems::stage_settings::{check_keys, choice, numbers_only};
-use serde_json::json;
+use crate::systems::stage_settings::{check_keys, choice_setting, numbers_only};
 use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[DEDUPE, TRUNCATE, SHAPE];
 
 /// Prevents `cline_legacy.truncate` at the same call if it saves `enough_share`.
-const DEDUPE: NamedAction = NamedAction {
-    name: "cline_legacy.dedupe",
-    kind: ActionKind::Clear,
-    help: "Replaces file reads by a notice if the same file was read again.",
-    shape: Shape::OpenAi,
-    numbers: &["enough_share"],
-    make: |settings| numbers_only(settings, dedupe),
-};
+const DEDUPE: NamedAction = NamedAction::new(
+    "cline_legacy.dedupe",
+    ActionKind::Clear,
+    "Replaces file reads by a notice if the same file was read again.",
+    |settings| numbers_only(settings, dedupe),
+)
+.with_numbers(&["enough_share"]);
 
 /// `task` is `kept` or, after a rejected request, `replaced`.
-const TRUNCATE: NamedAction = NamedAction {
-    name: "cline_legacy.truncate",
-    kind: ActionKind::Drop,
-    help: "Hides a share of the messages behind the first two, with a notice in place of the first answer's text.",
-    shape: Shape::OpenAi,
-    numbers: &["share"],
-    make: |settings| {
+const TRUNCATE: NamedAction = NamedAction::new(
+    "cline_legacy.truncate",
+    ActionKind::Drop,
+    "Hides a share of the messages behind the first two, with a notice in place of the first answer's text.",
+    |settings| {
         check_keys(settings, &["task"])?;
         let tasks = [("kept", false), ("replaced", true)];
-        let replaces_task = choice(settings, "task", &tasks)?.unwrap_or(false);
+        let replaces_task = choice_setting(settings, "task", &tasks)?.unwrap_or(false);
         Ok(Arc::new(Truncate { replaces_task }))
     },
-};
+)
+.with_numbers(&["share"]);
 
-const SHAPE: NamedAction = NamedAction {
-    name: "cline_legacy.shape",
-    kind: ActionKind::Repair,
-    help: "Adds results for calls without one.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, shape),
-};
+const SHAPE: NamedAction = NamedAction::new(
+    "cline_legacy.shape",
+    ActionKind::Repair,
+    "Adds results for calls without one.",
+    |settings| numbers_only(settings, shape),
+);
 
 /// Key of the call at which removing reads saved enough, in memory.
 const ENOUGH_AT: &str = "cline_legacy_enough_at";

@@ -2,19 +2,18 @@
 
 use super::compact::{newest, summary};
 use super::estimate::since_answer;
-use crate::chat::{PendingRequest, Replies, Shape, n_system};
+use crate::chat::{PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[NamedAction {
-    name: "codex.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the history with the user's newest messages and a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "limit", "user_tokens"],
-    make: |settings| summarizing(settings, compact),
-}];
+pub static ACTIONS: &[NamedAction] = &[NamedAction::new(
+    "codex.compact",
+    ActionKind::Summarize,
+    "Replaces the history with the user's newest messages and a summary.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["reported", "limit", "user_tokens"])];
 
 fn compact(
     input: &RewriteInput<'_>,

@@ -2,6 +2,7 @@
 
 use crate::chat::{BlockBody, ChatMessage, Rule};
 
+// The estimates of this file are those of Codex, `codex-rs/core/src/context_manager/history.rs` at 023fad26.
 const BYTES_PER_TOKEN: usize = 4;
 /// Bytes of an image.
 const IMAGE: usize = 7373;
@@ -42,7 +43,7 @@ fn bytes(message: &ChatMessage) -> usize {
 
 /// Returns the length of a text as JSON.
 fn json_len(text: &str) -> usize {
-    serde_json::Value::from(text).to_string().len()
+    crate::json::Value::from(text).to_string().len()
 }
 
 /// `truncate_text`: removes the middle of a text.

@@ -1,31 +1,28 @@
 //! Compaction of the command line: `compactChatHistory`, and the places of `streamChatResponse` that call it.
 
-use super::history::{SAFETY, count, count_all, request};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
+use super::history::{SAFETY, count, count_all, summary_request};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::json;
 use std::sync::Arc;
 
 /// Acts once after an answer that ends a turn in which the history was compacted.
-pub(super) const CONTINUE: NamedAction = NamedAction {
-    name: "continue_cli.continue",
-    kind: ActionKind::Inject,
-    help: "Asks the model to continue at the end of a turn that was compacted.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, continue_turn),
-};
+pub(super) const CONTINUE: NamedAction = NamedAction::new(
+    "continue_cli.continue",
+    ActionKind::Inject,
+    "Asks the model to continue at the end of a turn that was compacted.",
+    |settings| numbers_only(settings, continue_turn),
+);
 
 /// Acts from `threshold` tokens on. `answer` is the longest answer.
-pub(super) const COMPACT: NamedAction = NamedAction {
-    name: "continue_cli.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the whole history, the newest request too, with a summary as the model's answer.",
-    shape: Shape::OpenAi,
-    numbers: &["threshold", "answer", "tools"],
-    make: |settings| summarizing(settings, compact),
-};
+pub(super) const COMPACT: NamedAction = NamedAction::new(
+    "continue_cli.compact",
+    ActionKind::Summarize,
+    "Replaces the whole history, the newest request too, with a summary as the model's answer.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["threshold", "answer", "tools"]);
 
 /// Key of the turn that was compacted and not yet continued, in memory.
 const COMPACTED_IN: &str = "continue_cli_compacted_in";
@@ -67,7 +64,7 @@ fn compact(
         if of_before as f64 >= threshold {
             done.compared = Some(of_before);
             if let Some(summary) =
-                ask(request(system, before, input.window, answer), &mut done, replies)?
+                ask(summary_request(system, before, input.window, answer), &mut done, replies)?
             {
                 let mut messages = compacted(system, summary);
                 messages.push(newest.clone());
@@ -86,7 +83,7 @@ fn compact(
     // Within a turn it is compacted after the results, and again before the request if that failed.
     let n_tries = 1 + usize::from(is_within_turn && !is_too_large);
     let now = done.messages.as_deref().unwrap_or(all);
-    let asked = request(system, &now[system.len()..], input.window, answer);
+    let asked = summary_request(system, &now[system.len()..], input.window, answer);
     let mut summary = None;
     for _ in 0..n_tries {
         if summary.is_none() {

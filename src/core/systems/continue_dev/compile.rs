@@ -1,29 +1,26 @@
 //! Pruning by the extensions: `compileChatMessages`, run on the whole conversation for every request.
 
-use crate::chat::{Call, ChatMessage, Rule, Shape, n_system};
+use crate::chat::{Call, ChatMessage, Rule, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::stage_settings::numbers_only;
-use serde_json::json;
 
 /// Removes empty messages and fills those that must stay, for the request only.
-pub(super) const SHAPE: NamedAction = NamedAction {
-    name: "continue.shape",
-    kind: ActionKind::Repair,
-    help: "Removes empty messages, and writes a space into empty results.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, shape),
-};
+pub(super) const SHAPE: NamedAction = NamedAction::new(
+    "continue.shape",
+    ActionKind::Repair,
+    "Removes empty messages, and writes a space into empty results.",
+    |settings| numbers_only(settings, shape),
+);
 
 /// Keeps `answer` tokens of the window free for the answer, at most 1,000.
-pub(super) const PRUNE: NamedAction = NamedAction {
-    name: "continue.prune",
-    kind: ActionKind::Drop,
-    help: "Removes the oldest messages, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["answer", "tools"],
-    make: |settings| numbers_only(settings, prune),
-};
+pub(super) const PRUNE: NamedAction = NamedAction::new(
+    "continue.prune",
+    ActionKind::Drop,
+    "Removes the oldest messages, for the request only.",
+    |settings| numbers_only(settings, prune),
+)
+.with_numbers(&["answer", "tools"]);
 
 const RULE: Rule = Rule::new("continue: tokens");
 
@@ -50,6 +47,8 @@ fn prune(input: &RewriteInput<'_>) -> Rewritten {
     let start = n_system(all);
     let end = newest(all).max(start);
     let window = input.window as f64;
+    // At most 1,000 tokens and 2 % of the window, as in `compileChatMessages`. At most 1,000 of the answer are kept
+    // free.
     let safety = f64::min(1000.0, window * 0.02);
     let (answer, tools) = (input.number("answer"), input.number("tools"));
     let instructions = counted(&all[..start]);
@@ -106,6 +105,7 @@ fn newest(all: &[ChatMessage]) -> usize {
 }
 
 fn of_message(message: &ChatMessage) -> u64 {
+    // As in Continue at d0a3c0b6, `core/llm/countTokens.ts`.
     const PER_MESSAGE: u64 = 4;
     const PER_CALL_OR_RESULT: u64 = 10;
     let call = |call: &Call| PER_CALL_OR_RESULT + of_text(&written(call));

@@ -4,6 +4,7 @@ use crate::chat::{Call, ChatMessage, Messages, Rule, SummaryRequest};
 
 const PROMPT: &str = "Please provide a concise summary of our conversation so far, capturing the key context, decisions made, and current state. Format this as a single comprehensive message that preserves all important information needed to continue our work. You do not need to recap the system message, as this will remain. Make sure it is clear what the current stream of work was at the very end prior to compaction so that you can continue exactly where you left off without missing any information.";
 /// Tokens reserved for [`PROMPT`].
+// The numbers of this file are those of @continuedev/cli 1.5.47, `compaction.ts` and `util/tokenizer.ts`.
 const PROMPT_TOKENS: u64 = 150;
 /// Tokens kept free in every request.
 pub(super) const SAFETY: u64 = 100;
@@ -55,7 +56,7 @@ fn of_text(text: &str) -> u64 {
 
 /// Returns the summary request for a history. Messages at its end are removed until it leaves `answer` tokens of the
 /// window, at worst the prompt too.
-pub(super) fn request(
+pub(super) fn summary_request(
     system: &[ChatMessage],
     history: &[ChatMessage],
     window: u64,
@@ -131,7 +132,7 @@ mod tests {
         let asked = |room: u64| {
             // Instructions of one token, an answer of 10 tokens.
             let window = 10 + 1 + 2 + PROMPT_TOKENS + prompt + room;
-            texts(&request(&system, &all, window, 10).messages).len()
+            texts(&summary_request(&system, &all, window, 10).messages).len()
         };
         assert_eq!(asked(count(&all)), 6);
         assert_eq!(asked(count(&all) - 1), 4);

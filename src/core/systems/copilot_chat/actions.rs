@@ -2,9 +2,7 @@
 
 use super::count::count;
 use super::request::{full, simple};
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
-};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest, n_system, newest_request};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
@@ -13,14 +11,13 @@ use std::sync::Arc;
 pub static ACTIONS: &[NamedAction] = &[SUMMARIZE];
 
 /// Acts above `limit` tokens.
-const SUMMARIZE: NamedAction = NamedAction {
-    name: "copilot_chat.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces everything before the newest round of calls, or the newest request, with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["limit", "is_on"],
-    make: |settings| summarizing(settings, summarize),
-};
+const SUMMARIZE: NamedAction = NamedAction::new(
+    "copilot_chat.summarize",
+    ActionKind::Summarize,
+    "Replaces everything before the newest round of calls, or the newest request, with a summary.",
+    |settings| summarizing(settings, summarize),
+)
+.with_numbers(&["limit", "is_on"]);
 
 /// Start of the message about the machine, the last of those that precede the history.
 const ENVIRONMENT: &str = "<environment_info>";

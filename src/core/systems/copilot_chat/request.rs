@@ -9,6 +9,7 @@ const SYSTEM: &str = include_str!("prompts/system.txt");
 const PROMPT: &str = include_str!("prompts/user.txt");
 const TRANSCRIPT: &str = "The following is a compressed version of the preceeding history in the current conversation. The first message is kept, some history may be truncated after that:\n";
 /// Characters of a call's arguments in a transcript, in UTF-16 units.
+// As in GitHub Copilot Chat 0.42.0, `simpleSummarizedHistoryPrompt.tsx`.
 const MAX_ARGUMENTS: usize = 200;
 
 /// Returns the request with the history itself.

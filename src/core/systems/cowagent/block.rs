@@ -1,12 +1,12 @@
 //! Access to blocks as in the original's dictionaries: by `type`, ignoring other fields.
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text, message_to_json};
-use crate::systems::python::{head, strip};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
+use crate::systems::python::{first_chars, strip};
 use std::sync::Arc;
 
 /// Returns a block's `type`; `None` if it is not a dictionary.
-pub(super) fn kind(block: &Block) -> Option<&str> {
+pub(super) fn block_kind(block: &Block) -> Option<&str> {
     match &block.body {
         BlockBody::Text(_) => Some("text"),
         BlockBody::Image(image) => Some(image.json["type"].as_str().unwrap_or_default()),
@@ -22,7 +22,7 @@ pub(super) fn kind(block: &Block) -> Option<&str> {
 
 /// Returns whether a block is of a kind.
 pub(super) fn is(block: &Block, wanted: &str) -> bool {
-    kind(block) == Some(wanted)
+    block_kind(block) == Some(wanted)
 }
 
 /// Returns whether one of a message's blocks is of a kind.
@@ -88,7 +88,7 @@ pub(super) fn set_result_text(block: &mut Block, text: String) {
 }
 
 /// Returns the `input` of a call; `None` if the block has none.
-pub(super) fn input(block: &Block) -> Option<&Value> {
+pub(super) fn call_input(block: &Block) -> Option<&Value> {
     match &block.body {
         BlockBody::ToolUse { input, .. } => Some(input),
         BlockBody::Other(value) if is(block, "tool_use") => value.get("input"),
@@ -142,9 +142,13 @@ pub(super) fn content_json(content: &Content) -> Value {
 }
 
 /// Cuts a longer text and appends a notice, which is made from the length.
-pub(super) fn cut(text: &str, most: usize, notice: impl Fn(usize) -> String) -> Option<String> {
+pub(super) fn cut_text(
+    text: &str,
+    most: usize,
+    notice: impl Fn(usize) -> String,
+) -> Option<String> {
     let length = text.chars().count();
-    (length > most).then(|| head(text, most).to_owned() + &notice(length))
+    (length > most).then(|| first_chars(text, most).to_owned() + &notice(length))
 }
 
 /// Returns an empty text without a part of the session.

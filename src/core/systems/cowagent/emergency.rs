@@ -1,12 +1,13 @@
 //! Reduction after a provider rejected the context: cuts results, arguments and questions everywhere, then drops old
 //! turns.
 
-use super::block::{cut, input_mut, is, result_text, set_result_text, set_text, text_of};
+use super::block::{cut_text, input_mut, is, result_text, set_result_text, set_text, text_of};
 use super::turn::turns;
 use crate::chat::{Block, ChatMessage, Content, Layout, python_dumps};
-use serde_json::Value;
+use crate::json::Value;
 
 /// Characters kept of an argument.
+// The limits of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent_stream.py`.
 const ARGUMENT_CHARS: usize = 1000;
 
 /// Limits of the reduction.
@@ -62,7 +63,7 @@ fn shorten(message: &mut ChatMessage, recovery: Recovery) -> usize {
     let is_user = message.is("user");
     let of_user = |text: &str| {
         let most = recovery.user_chars;
-        cut(text, most, |n| {
+        cut_text(text, most, |n| {
             format!("\n\n[Message truncated for context recovery: {n} -> {most} chars]")
         })
     };
@@ -92,7 +93,7 @@ fn shorten(message: &mut ChatMessage, recovery: Recovery) -> usize {
 /// if none of them could be.
 fn shorten_tool(block: &mut Block, most: usize) -> bool {
     let notice = |n: usize| format!("\n\n[Truncated for context recovery: {n} -> {most} chars]");
-    if let Some(shorter) = result_text(block).and_then(|text| cut(text, most, notice)) {
+    if let Some(shorter) = result_text(block).and_then(|text| cut_text(text, most, notice)) {
         set_result_text(block, shorter);
         return true;
     }
@@ -104,7 +105,7 @@ fn shorten_tool(block: &mut Block, most: usize) -> bool {
     }
     for argument in arguments.as_object_mut().into_iter().flat_map(|o| o.values_mut()) {
         let notice = |n: usize| format!("... [truncated {n} chars]");
-        let shorter = argument.as_str().and_then(|text| cut(text, ARGUMENT_CHARS, notice));
+        let shorter = argument.as_str().and_then(|text| cut_text(text, ARGUMENT_CHARS, notice));
         if let Some(shorter) = shorter {
             *argument = Value::String(shorter);
         }

@@ -57,6 +57,7 @@ const RETRYABLE: [&str; 15] = [
 ];
 
 /// Maximum number of retries of a call.
+// As in `CowAgent` 2.0.8, `agent/protocol/agent_stream.py`.
 pub const MAX_RETRIES: u64 = 3;
 
 /// The error after the conversation was emptied for an overflow.

@@ -2,12 +2,13 @@
 //!
 //! Tool definitions, roles, lists inside results and almost all of thinking are not counted.
 
-use super::block::{input, kind, result_text, text_of};
+use super::block::{block_kind, call_input, result_text, text_of};
 use crate::chat::{Block, ChatMessage, Content, Layout, Shape, python_dumps};
 use crate::engine::NamedMeter;
-use serde_json::Value;
+use crate::json::Value;
 
 /// An `image` block; one in OpenAI's format (`image_url`) counts as [`OTHER`].
+// The numbers of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent.py`.
 const IMAGE: u64 = 1200;
 /// A call, in addition to its arguments.
 const CALL: u64 = 50;
@@ -56,11 +57,11 @@ pub fn system_tokens(system: &str) -> u64 {
 }
 
 fn block_tokens(block: &Block) -> u64 {
-    match kind(block) {
+    match block_kind(block) {
         None => 0,
         Some("text") => text_tokens(text_of(block)),
         Some("image") => IMAGE,
-        Some("tool_use") => CALL + input_tokens(input(block)),
+        Some("tool_use") => CALL + input_tokens(call_input(block)),
         Some("tool_result") => RESULT + result_text(block).map_or(0, text_tokens),
         Some(_) => OTHER,
     }
@@ -79,7 +80,7 @@ fn input_tokens(input: Option<&Value>) -> u64 {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     fn tokens(content: &Value) -> u64 {
         message_tokens(&message_from_json(&json!({"role": "user", "content": content})))

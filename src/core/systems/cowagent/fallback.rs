@@ -2,9 +2,10 @@
 
 use super::flush::full_text;
 use crate::chat::ChatMessage;
-use crate::systems::python::{head, is_space, strip};
+use crate::systems::python::{first_chars, is_space, strip};
 
 /// Characters of a question or an answer.
+// The numbers of this file are those of `CowAgent` 2.0.8, `agent/memory/summarizer.py`.
 const LINE_CHARS: usize = 120;
 /// Maximum number of lines.
 const MAX_LINES: usize = 10;
@@ -24,7 +25,7 @@ pub(super) fn rule_based(messages: &[ChatMessage]) -> String {
             continue;
         }
         if message.is("user") && text.chars().count() > GREETING_CHARS {
-            head(text, LINE_CHARS).clone_into(&mut question);
+            first_chars(text, LINE_CHARS).clone_into(&mut question);
         } else if message.is("assistant") && !question.is_empty() {
             let answer = first_meaningful_line(text);
             let asked = std::mem::take(&mut question);
@@ -51,7 +52,7 @@ fn first_meaningful_line(text: &str) -> &str {
         .map(undecorated)
         .find(|line| line.chars().count() >= MIN_LINE_CHARS);
     let first = || strip(text.split('\n').next().unwrap_or_default());
-    head(meaningful.unwrap_or_else(first), LINE_CHARS)
+    first_chars(meaningful.unwrap_or_else(first), LINE_CHARS)
 }
 
 /// `^(#{1,4}\s|```|---|\*\*\*|[-*]\s*$|[^\w\u4e00-\u9fff]{1,5}$)`

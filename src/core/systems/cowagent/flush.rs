@@ -3,9 +3,9 @@
 use super::block::text_of;
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
+use crate::json::Value;
 use crate::systems::python::strip;
 use crate::units::{self, Millis};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! Guards against endless runs: refusal of repeated calls, the hint to stop, and the report after the last step.
 
 use crate::chat::{Layout, python_dumps};
-use serde_json::Value;
+use crate::json::Value;
 
 /// Maximum number of calls that are recorded.
+// The limits of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent_stream.py`.
 const MAX_RECORDED: usize = 50;
 /// Number of recent calls searched for repeats.
 const N_RECENT: usize = 10;
@@ -81,6 +82,8 @@ impl CallHistory {
         let n_same = newest().take_while(|m| m.is(tool, &arguments)).count();
         let n_failed_same = newest().take_while(|m| m.is(tool, &arguments) && !m.succeeded).count();
         let n_failed = newest().take_while(|m| m.tool == tool && !m.succeeded).count();
+        // 5 equal calls, 3 equal failures, 8 and 6 failures: as in CowAgent, in its order. 8 comes before 6, since it
+        // ends the run.
         let reason = if n_same >= 5 {
             format!(
                 "工具 '{tool}' 使用相同参数已被调用 {n_same} 次，停止执行以防止无限循环。\
@@ -138,7 +141,7 @@ fn sorted(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     fn refused_after(calls: &[(Value, bool)], next: &Value) -> Option<Refusal> {
         let mut history = CallHistory::default();

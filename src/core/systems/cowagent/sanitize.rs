@@ -1,8 +1,11 @@
 //! Repairs calls without results and results without calls, after the trim and before every model call.
+//!
+//! Removing a message can leave the partner of another one alone, so mismatches are removed in passes until nothing is
+//! left to remove. Missing results are inserted directly behind their calls, before these passes and after them.
 
 use super::block::{answered_id, call_id, has};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule, python_str};
-use serde_json::json;
+use crate::json::json;
 use std::collections::{BTreeSet, HashSet};
 
 /// Text of an inserted result.
@@ -10,6 +13,7 @@ const SYNTHETIC: &str = "Error: Missing tool_result adjacent to tool_use (sessio
                          The conversation history was inconsistent; continue from here.";
 
 /// Maximum number of passes that remove mismatches.
+// As in `CowAgent` 2.0.8, `agent/protocol/message_utils.py`.
 const MAX_PASSES: usize = 5;
 
 /// `sanitize_claude_messages`: repairs in place and returns the number of removals and repairs.
@@ -236,9 +240,9 @@ fn remove_unmatched(messages: &mut Vec<ChatMessage>, log: &mut Vec<String>) -> u
 mod tests {
     use super::*;
     use crate::chat::{message_from_json, n_system};
+    use crate::json::Value;
     use proptest::prelude::*;
     use proptest::sample::select;
-    use serde_json::Value;
 
     fn id() -> impl Strategy<Value = &'static str> {
         select(&["a", "b", "c", ""])

@@ -59,7 +59,7 @@ pub fn context_command(messages: &[ChatMessage], session_id: &str) -> String {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn results_count_as_user_messages_and_lengths_as_python_prints_them() {

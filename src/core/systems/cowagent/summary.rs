@@ -3,7 +3,7 @@
 use super::fallback::rule_based;
 use super::flush::full_text;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::python::{head, strip};
+use crate::systems::python::{first_chars, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
 const SYSTEM_PROMPT: &str = r#"你是一个对话记录助手。请将对话内容归纳为当天的日常记录。
@@ -25,6 +25,7 @@ const USER_PROMPT: &str = "请归纳以下对话的日常记录：\n\n";
 const NOTHING: &str = "无";
 
 /// Temperature of the request.
+// The numbers of the request are those of `CowAgent` 2.0.8, `agent/memory/summarizer.py`.
 pub const SUMMARY_TEMPERATURE: u64 = 0;
 
 /// Limits of a summary.
@@ -76,7 +77,7 @@ impl Summarizer {
             .iter()
             .filter_map(|message| {
                 let text = full_text(message);
-                let text = head(strip(&text), self.text_chars);
+                let text = first_chars(strip(&text), self.text_chars);
                 let who = match &*message.role {
                     "user" => "用户",
                     "assistant" => "助手",

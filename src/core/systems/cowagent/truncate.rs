@@ -1,12 +1,12 @@
 //! Truncation of long contents: new results, results of earlier turns, reasoning.
 
-use super::block::{cut, has, is, result_text, set_result_text};
+use super::block::{cut_text, has, is, result_text, set_result_text};
 use crate::chat::{Block, ChatMessage, Content};
-use crate::systems::python::{head, tail};
+use crate::systems::python::{first_chars, last_chars};
 
 /// Returns the head of a text longer than this many characters, with a notice; `None` if it is not longer.
 pub fn cut_result(text: &str, most: usize) -> Option<String> {
-    cut(text, most, |n| {
+    cut_text(text, most, |n| {
         format!("\n\n[Output truncated: {n} chars total, showing first {most} chars]")
     })
 }
@@ -24,8 +24,8 @@ pub fn cut_reasoning(text: &str, most: usize) -> String {
     let omitted = length - 2 * half;
     format!(
         "{}\n\n... [reasoning truncated, {omitted} chars omitted] ...\n\n{}",
-        head(text, half),
-        tail(text, half)
+        first_chars(text, half),
+        last_chars(text, half)
     )
 }
 
@@ -86,12 +86,12 @@ pub(super) fn is_longer(block: &Block, most: usize) -> bool {
 fn shortened(text: &str, most: usize, ends: Ends) -> Option<String> {
     let notice = |n: usize| format!("\n\n[Historical output truncated: {n} -> {most} chars]");
     match ends {
-        Ends::Head => cut(text, most, notice),
+        Ends::Head => cut_text(text, most, notice),
         Ends::Both => {
             let length = text.chars().count();
             let at_end = most / 2;
-            let shorter = |n: usize| notice(n) + "\n\n" + tail(text, at_end);
-            (length > most).then(|| cut(text, most - at_end, shorter)).flatten()
+            let shorter = |n: usize| notice(n) + "\n\n" + last_chars(text, at_end);
+            (length > most).then(|| cut_text(text, most - at_end, shorter)).flatten()
         }
     }
 }

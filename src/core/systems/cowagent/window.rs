@@ -9,6 +9,7 @@ pub static WINDOW: NamedWindow =
 /// Returns a model's window in tokens, by parts of its name.
 pub fn model_window(model: &str) -> u64 {
     let model = model.to_lowercase();
+    // As in `CowAgent` 2.0.8, `agent/protocol/agent.py`, in its order.
     let names = |part: &str| model.contains(part);
     if names("claude-3") || names("claude-sonnet") {
         200_000

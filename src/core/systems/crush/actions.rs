@@ -1,8 +1,6 @@
 //! Actions of presets.
 
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system, newest_request,
-};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest, n_system, newest_request};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::summarizing;
 
@@ -10,14 +8,13 @@ use crate::systems::stage_settings::summarizing;
 pub static ACTIONS: &[NamedAction] = &[SUMMARIZE];
 
 /// Acts if at most `threshold` tokens of the window are left.
-const SUMMARIZE: NamedAction = NamedAction {
-    name: "crush.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces the whole history with a summary, and repeats the request of an unfinished turn.",
-    shape: Shape::OpenAi,
-    numbers: &["total", "threshold", "is_on"],
-    make: |settings| summarizing(settings, summarize),
-};
+const SUMMARIZE: NamedAction = NamedAction::new(
+    "crush.summarize",
+    ActionKind::Summarize,
+    "Replaces the whole history with a summary, and repeats the request of an unfinished turn.",
+    |settings| summarizing(settings, summarize),
+)
+.with_numbers(&["total", "threshold", "is_on"]);
 
 const SYSTEM: &str = include_str!("prompt.txt");
 const PROMPT: &str = "Provide a detailed summary of our conversation above.";

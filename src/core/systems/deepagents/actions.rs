@@ -3,16 +3,13 @@
 use super::arguments::{self, restored};
 use super::call;
 use super::clip::Clip;
-use super::files::path;
+use super::files::{offloaded, path};
 use super::patch::patch;
-use super::preview::{of_result, of_user_message, with_one_text};
+use super::preview::{of_user_message, with_one_text};
 use super::summarize::{CutArguments, Summarize};
-use crate::chat::{ChatMessage, Shape};
-use crate::engine::{
-    ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage, short_name,
-};
-use crate::systems::stage_settings::{check_keys, joined, numbers_only, text};
-use serde_json::json;
+use crate::engine::{ActionKind, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten};
+use crate::json::json;
+use crate::systems::stage_settings::{check_keys, joined, numbers_only, text_setting};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -26,60 +23,55 @@ pub static ACTIONS: &[NamedAction] = &[
     CLIP,
 ];
 
-const OFFLOAD_RESULT: NamedAction = NamedAction {
-    name: "deepagents.offload_result",
-    kind: ActionKind::Spill,
-    help: "Moves a large tool result to a file and keeps its first and last lines.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens"],
-    make: |settings| numbers_only(settings, offload_result),
-};
+const OFFLOAD_RESULT: NamedAction = NamedAction::new(
+    "deepagents.offload_result",
+    ActionKind::Spill,
+    "Moves a large tool result to a file and keeps its first and last lines.",
+    |settings| numbers_only(settings, offload_result),
+)
+.with_numbers(&["max_tokens"]);
 
-const OFFLOAD_USER_MESSAGE: NamedAction = NamedAction {
-    name: "deepagents.offload_user_message",
-    kind: ActionKind::Spill,
-    help: "Moves a large newest message of the user to a file and keeps its first and last lines.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens"],
-    make: |settings| numbers_only(settings, offload_user_message),
-};
+const OFFLOAD_USER_MESSAGE: NamedAction = NamedAction::new(
+    "deepagents.offload_user_message",
+    ActionKind::Spill,
+    "Moves a large newest message of the user to a file and keeps its first and last lines.",
+    |settings| numbers_only(settings, offload_user_message),
+)
+.with_numbers(&["max_tokens"]);
 
-const PATCH: NamedAction = NamedAction {
-    name: "deepagents.patch",
-    kind: ActionKind::Repair,
-    help: "Adds a result to each call that has none.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, patch),
-};
+const PATCH: NamedAction = NamedAction::new(
+    "deepagents.patch",
+    ActionKind::Repair,
+    "Adds a result to each call that has none.",
+    |settings| numbers_only(settings, patch),
+);
 
 /// `truncation_text` follows the first characters of an argument (default: `...(argument truncated)`).
-const CUT_ARGUMENTS: NamedAction = NamedAction {
-    name: "deepagents.cut_arguments",
-    kind: ActionKind::Cut,
-    help: "Cuts long arguments of old calls that write files, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
-    make: |settings| Ok(Arc::new(CutArguments { marker: marker(settings)? })),
-};
+const CUT_ARGUMENTS: NamedAction = NamedAction::new(
+    "deepagents.cut_arguments",
+    ActionKind::Cut,
+    "Cuts long arguments of old calls that write files, for the request only.",
+    |settings| Ok(Arc::new(CutArguments { marker: marker(settings)? })),
+)
+.with_numbers(&const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) });
 
-const RESTORE_ARGUMENTS: NamedAction = NamedAction {
-    name: "deepagents.restore_arguments",
-    kind: ActionKind::Cut,
-    help: "Puts back the arguments that only the last request left out.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, restore_arguments),
-};
+const RESTORE_ARGUMENTS: NamedAction = NamedAction::new(
+    "deepagents.restore_arguments",
+    ActionKind::Cut,
+    "Puts back the arguments that only the last request left out.",
+    |settings| numbers_only(settings, restore_arguments),
+);
 
 /// Acts as `langchain.summarize`, above the budget, and after a rejection. `truncation_text` is that of
 /// `deepagents.cut_arguments`.
-const SUMMARIZE: NamedAction = NamedAction {
-    name: "deepagents.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces everything but the newest messages with a summary, and moves them to a file.",
-    shape: Shape::OpenAi,
-    numbers: &const {
+const SUMMARIZE: NamedAction = NamedAction::new(
+    "deepagents.summarize",
+    ActionKind::Summarize,
+    "Replaces everything but the newest messages with a summary, and moves them to a file.",
+    |settings| Ok(Arc::new(Summarize { marker: marker(settings)? })),
+)
+.with_numbers(
+    &const {
         joined::<19>(&[
             &call::NUMBERS,
             &arguments::NUMBERS,
@@ -95,19 +87,18 @@ const SUMMARIZE: NamedAction = NamedAction {
             ],
         ])
     },
-    make: |settings| Ok(Arc::new(Summarize { marker: marker(settings)? })),
-};
+);
 
-const CLIP: NamedAction = NamedAction {
-    name: "deepagents.clip",
-    kind: ActionKind::Spill,
-    help: "Moves the results at the end of a request that is still too large to files.",
-    shape: Shape::OpenAi,
-    numbers: &const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) },
-    make: |settings| Ok(Arc::new(Clip { marker: marker(settings)? })),
-};
+const CLIP: NamedAction = NamedAction::new(
+    "deepagents.clip",
+    ActionKind::Spill,
+    "Moves the results at the end of a request that is still too large to files.",
+    |settings| Ok(Arc::new(Clip { marker: marker(settings)? })),
+)
+.with_numbers(&const { joined::<11>(&[&call::NUMBERS, &arguments::NUMBERS]) });
 
 /// Characters of a token.
+// As in deepagents 0.7.32, `NUM_CHARS_PER_TOKEN` (`middleware/filesystem.py`).
 const TOKEN_CHARS: usize = 4;
 /// Tools whose results are never moved.
 const EXCLUDED: [&str; 7] =
@@ -117,7 +108,7 @@ const N_MOVED: &str = "deepagents_moved";
 
 fn marker(settings: &toml::Table) -> Result<String, String> {
     check_keys(settings, &["truncation_text"])?;
-    let given = text(settings, "truncation_text")?;
+    let given = text_setting(settings, "truncation_text")?;
     Ok(given.unwrap_or("...(argument truncated)").to_owned())
 }
 
@@ -142,17 +133,6 @@ fn offload_result(input: &RewriteInput<'_>) -> Rewritten {
 fn exceeds(text: &str, input: &RewriteInput<'_>) -> bool {
     let max_chars = TOKEN_CHARS * input.count("max_tokens");
     max_chars > 0 && text.len() > max_chars && text.chars().nth(max_chars).is_some()
-}
-
-/// Returns a result whose text was moved to a file, and the file; `None` if files cannot be written.
-pub(super) fn offloaded(storage: &Storage, result: &ChatMessage) -> Option<(ChatMessage, NewFile)> {
-    let id = result.call_id.as_deref().unwrap_or_default();
-    let name = short_name(id.replace(['.', '/', '\\'], "_"));
-    let name = format!("large_tool_results/{name}");
-    let text = result.joined_text("\n").into_owned();
-    let path = path(storage, &name)?;
-    let now = with_one_text(result, of_result(id, &path, &text));
-    Some((now, NewFile::text(name, text)))
 }
 
 fn offload_user_message(input: &RewriteInput<'_>) -> Rewritten {

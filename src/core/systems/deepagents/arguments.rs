@@ -3,10 +3,10 @@
 use super::call::{Attempt, CallState};
 use crate::chat::{Arguments, Calls, ChatMessage};
 use crate::engine::{Memory, MessageEdit, RewriteInput};
-use crate::systems::langchain::estimate::estimate;
+use crate::json::Value;
+use crate::systems::langchain::estimate::estimated_tokens;
 use crate::systems::langchain::summarize::share_of;
-use crate::systems::python::head;
-use serde_json::Value;
+use crate::systems::python::first_chars;
 
 /// Key of the messages before their arguments were cut, in memory.
 const ORIGINALS: &str = "deepagents_originals";
@@ -14,6 +14,7 @@ const ORIGINALS: &str = "deepagents_originals";
 /// Tools whose arguments are cut.
 const TOOLS: [&str; 2] = ["write_file", "edit_file"];
 /// Characters that are left of an argument.
+// As in deepagents 0.7.32, `SummarizationMiddleware` (`middleware/summarization.py`).
 const LEFT: usize = 20;
 
 /// Numbers of the actions that cut arguments.
@@ -73,7 +74,7 @@ fn first_kept(input: &RewriteInput<'_>, call: &CallState<'_>, messages: &[ChatMe
     };
     let mut kept = 0;
     let exceeds = |message: &ChatMessage| {
-        kept += estimate(message);
+        kept += estimated_tokens(message);
         kept > target
     };
     match messages.iter().rposition(exceeds) {
@@ -106,7 +107,7 @@ fn with_cut_arguments(
             if let Value::String(text) = value
                 && text.chars().nth(max_length).is_some()
             {
-                *value = format!("{}{marker}", head(text, LEFT)).into();
+                *value = format!("{}{marker}", first_chars(text, LEFT)).into();
                 is_cut_here = true;
             }
         }

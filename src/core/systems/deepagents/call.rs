@@ -2,9 +2,9 @@
 
 use crate::chat::{ChatMessage, n_system};
 use crate::engine::{Memory, RewriteInput};
+use crate::json::json;
 use crate::systems::langchain::estimate::scaled;
 use crate::systems::langchain::usage::Usage;
-use serde_json::json;
 
 /// Key of the last request of a call, in memory.
 const ATTEMPT: &str = "deepagents_attempt";
@@ -62,6 +62,7 @@ impl<'a> CallState<'a> {
 
     /// Returns whether a count exceeds the budget for a request.
     pub(super) fn is_over(&self, count: u64) -> bool {
+        // As in deepagents 0.7.32, `middleware/summarization.py`: a twentieth is left for errors of the count.
         let budget = (self.limit() as f64 * 0.95) as u64;
         count > budget.saturating_sub(self.input.count("max_tokens") as u64)
     }

@@ -1,13 +1,14 @@
 //! The results at the end of a request that is too large, and the check before it is sent.
 
-use super::actions::offloaded;
 use super::arguments::{cut_arguments, with_originals};
 use super::call::{Attempt, CallState};
+use super::files::offloaded;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{Hook, MessageEdit, Rewrite, RewriteInput, Rewritten};
-use crate::systems::python::head;
+use crate::systems::python::first_chars;
 
 /// Characters that are left of a file's content.
+// As in deepagents 0.7.32, `middleware/_overflow_clip.py`.
 const FILE_CHARS: usize = 4_000;
 pub(super) const EXHAUSTED: &str = "Model input still does not fit after recovery; reduce input, tools, or configured output tokens.";
 const REMAINS: &str = "Context remains above the input budget after compaction; reduce input, tools, or configured output tokens.";
@@ -110,7 +111,7 @@ fn path_of_file(conversation: &[ChatMessage], result: &ChatMessage) -> Option<St
 /// Returns the start of a file's content with a notice.
 fn shortened(result: &ChatMessage, path: &str) -> ChatMessage {
     let text = result.joined_text("\n");
-    let start = head(&text, FILE_CHARS);
+    let start = first_chars(&text, FILE_CHARS);
     result.with_text(format!(
         "{start}\n\n[Output was truncated due to context window size limits. The full content is at {path}. Use read_file with offset and limit parameters to retrieve specific portions. For example, to read the first 100 lines, call read_file with file_path='{path}', offset=0, limit=100.]"
     ))

@@ -1,9 +1,10 @@
 //! The preview of a text that was moved to a file: its first and last lines with numbers.
 
 use crate::chat::{BlockBody, ChatMessage, Content};
-use crate::systems::python::{head, lines};
+use crate::systems::python::{first_chars, split_lines};
 
 /// Lines shown at each end.
+// The numbers of this file are those of deepagents 0.7.32, `middleware/_message_eviction.py`.
 const END_LINES: usize = 5;
 /// Longest line, in characters.
 const LINE_CHARS: usize = 1000;
@@ -12,7 +13,7 @@ const ID_CHARS: usize = 32;
 
 /// Returns the message that replaces a large result.
 pub(super) fn of_result(id: &str, path: &str, text: &str) -> String {
-    let id = match head(id, ID_CHARS) {
+    let id = match first_chars(id, ID_CHARS) {
         whole if whole == id => id.to_owned(),
         start => format!("{start}..."),
     };
@@ -47,7 +48,7 @@ pub(super) fn with_one_text(message: &ChatMessage, text: String) -> ChatMessage 
 
 /// Returns the sentence before a preview, and the preview.
 fn preview(text: &str, subject: &str) -> (String, String) {
-    let lines = lines(text);
+    let lines = split_lines(text);
     let n_omitted = lines.len().saturating_sub(2 * END_LINES);
     let (preview, shown) = if n_omitted == 0 {
         (numbered(&lines, 1), lines.clone())
@@ -81,7 +82,7 @@ fn numbered(lines: &[&str], first: usize) -> String {
 }
 
 fn clipped(line: &str) -> &str {
-    head(line, LINE_CHARS)
+    first_chars(line, LINE_CHARS)
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@ use super::stop::Stop;
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Replies, SummaryReply, python_str};
-use crate::systems::python::{PythonError, class_of, head, number, signed, whole, with_commas};
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
+use crate::systems::python::{
+    PythonError, as_integer, as_number, class_of, first_chars, signed, with_commas,
+};
 
 /// Turns between two compactions (default of a hook).
 const COOLDOWN_TURNS: i64 = 3;
@@ -51,13 +53,14 @@ pub fn messages_to_keep(
             let class = class_of(turns);
             format!("'<' not supported between instances of 'int' and '{class}'")
         };
-        number(turns).ok_or_else(|| PythonError::of_type(mismatch()))
+        as_number(turns).ok_or_else(|| PythonError::of_type(mismatch()))
     })?;
     if ((state.turn - state.last_compact_turn) as f64) < rests {
         return Ok(None);
     }
     let keep = params.get("keep_recent").or_else(|| params.get("keep_last"));
-    let keep = keep.map_or(Ok(KEEP_RECENT), |keep| whole(keep).ok_or_else(|| no_count(keep)))?;
+    let keep =
+        keep.map_or(Ok(KEEP_RECENT), |keep| as_integer(keep).ok_or_else(|| no_count(keep)))?;
     Ok((signed(state.messages.len()) > keep.saturating_add(1)).then_some(keep))
 }
 
@@ -158,7 +161,7 @@ fn cap_messages(state: &mut TurnState) {
             "{}\n\n[TRUNCATED: this {} message was {} chars, only first {} shown. The full content was too large for \
              the context window. Use start_line/end_line to read specific sections of large files instead of reading \
              the entire file.]",
-            head(text, cut),
+            first_chars(text, cut),
             message.role,
             with_commas(chars),
             with_commas(cut)

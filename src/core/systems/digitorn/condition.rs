@@ -1,10 +1,12 @@
 //! Conditions of hooks.
 
 use super::turn_state::TurnState;
-use crate::systems::python::{PythonError, class_of, number};
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
+use crate::systems::python::{PythonError, as_number, class_of};
 
 /// Maximum nesting depth of conditions that are evaluated.
+// Chosen far above the depth of a condition that somebody writes. The original has no limit but that of Python, about
+// 1,000 calls.
 const MAX_DEPTH: usize = 64;
 
 /// Returns whether a condition is true; `None` if its name is unknown. Composite conditions log to `log`.
@@ -92,7 +94,7 @@ fn reaches(
     class: &str,
 ) -> Result<bool, PythonError> {
     let least = params.get("threshold").map_or(Ok(default), |threshold| {
-        number(threshold).ok_or_else(|| cannot_compare(">=", class, threshold))
+        as_number(threshold).ok_or_else(|| cannot_compare(">=", class, threshold))
     })?;
     Ok(value? >= least)
 }
@@ -109,7 +111,7 @@ fn turn_count(state: &TurnState, params: &Map<String, Value>) -> Result<bool, Py
     let every = params.get("every").map_or(Ok(0.0), |every| {
         let class = class_of(every);
         let mismatch = format!("'>' not supported between instances of '{class}' and 'int'");
-        number(every).ok_or_else(|| PythonError::of_type(mismatch))
+        as_number(every).ok_or_else(|| PythonError::of_type(mismatch))
     })?;
     let turn = state.turn as f64;
     if every > 0.0 {

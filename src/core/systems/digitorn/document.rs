@@ -7,8 +7,8 @@ use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
+use crate::json::{Map, Value, json};
 use crate::systems::python::PythonError;
-use serde_json::{Map, Value, json};
 
 /// Converts a hook to the document's meaning: `turn_count` fires at one turn, given by `count`; `inject_message` takes
 /// `message` and `role`.

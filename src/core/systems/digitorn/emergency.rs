@@ -7,7 +7,7 @@ use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
-use crate::systems::python::{PythonError, head, signed};
+use crate::systems::python::{PythonError, first_chars, signed};
 
 /// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[
@@ -20,6 +20,7 @@ const OVERFLOWS: &[&str] = &[
 ];
 
 /// Messages that an emergency always keeps.
+// The numbers of this file are those of the source above.
 const MIN_KEPT: i64 = 4;
 
 /// Characters that a message may have in any window.
@@ -118,7 +119,7 @@ pub fn truncate_oversized(mut messages: Vec<ChatMessage>, max_tokens: i64) -> Ve
             "{}\n\n EMERGENCY TRUNCATION: this {role} message was {chars} characters but exceeded the context window. \
              Only the first {cut} characters are shown.\nIf this was a tool result, the data above is partial. Do NOT \
              guess or invent the missing content. Use a more specific query to get the information you need.",
-            head(text, cut)
+            first_chars(text, cut)
         );
         *message = message.with_text(shortened);
     }

@@ -6,8 +6,8 @@
 use crate::chat::{
     Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Messages, Rule, python_str,
 };
+use crate::json::Value;
 use crate::systems::python::{PythonError, class_of, is_true, len, signed};
-use serde_json::Value;
 use std::borrow::Cow;
 
 /// Tokens added for each tool call.
@@ -76,7 +76,7 @@ fn all(
 pub(super) fn hook_units(message: &ChatMessage) -> Result<usize, PythonError> {
     let mut units = content_chars(&message.content)?;
     if has_calls(message) {
-        let calls = calls(message)?;
+        let calls = calls_of(message)?;
         units += calls.len() * PER_CALL * CHARS_PER_TOKEN;
         units += calls.iter().map(argument_chars).sum::<usize>();
     }
@@ -109,8 +109,8 @@ pub(super) fn all_log_tokens(messages: &Messages) -> Result<i64, PythonError> {
 /// Returns a message's part of the log estimate, in characters.
 pub(super) fn log_units(message: &ChatMessage) -> Result<usize, PythonError> {
     let mut chars = content_chars(&message.content)?;
-    for call in calls(message)? {
-        chars += name(call).map_or(0, |name| name.chars().count());
+    for call in calls_of(message)? {
+        chars += tool_name(call).map_or(0, |name| name.chars().count());
         chars += argument_chars(call);
     }
     Ok(chars)
@@ -145,7 +145,7 @@ pub(super) fn has_calls(message: &ChatMessage) -> bool {
 }
 
 /// `for call in message.get("tool_calls", [])`.
-pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], PythonError> {
+pub(super) fn calls_of(message: &ChatMessage) -> Result<&[Call], PythonError> {
     let no_list = |value: &Value| {
         PythonError::of_type(format!("'{}' object is not iterable", class_of(value)))
     };
@@ -171,7 +171,7 @@ pub(super) fn calls(message: &ChatMessage) -> Result<&[Call], PythonError> {
 }
 
 /// Returns the tool name of a call.
-pub(super) fn name(call: &Call) -> Option<&str> {
+pub(super) fn tool_name(call: &Call) -> Option<&str> {
     match &call.function {
         Some(function) => Some(&function.name),
         None => call.rest.get("function")?.get("name")?.as_str(),

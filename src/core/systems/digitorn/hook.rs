@@ -1,13 +1,14 @@
 //! A hook: on an event, if a condition is true, run an action. Definitions, states and events are data.
 
-use crate::systems::python::number;
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
+use crate::systems::python::as_number;
 
 /// Events with a second name.
 const ALIASES: &[(&str, &str)] =
     &[("pre_tool_use", "tool_start"), ("post_tool_use", "tool_end"), ("user_prompt", "turn_start")];
 
 /// Priority of a hook that sets none.
+// The numbers of this file are those of mbathe/digitorn-bridge @8d8eb4a6, `runtime/hooks.py` and `bootstrap.py`.
 const PRIORITY: f64 = 100.0;
 
 /// Cooldown of the injected hook in seconds.
@@ -58,7 +59,7 @@ impl Hook {
     /// Reads a definition; missing keys have their defaults.
     pub fn from_json(value: &Value) -> Self {
         let text = |key: &str| value[key].as_str().map(str::to_owned);
-        let amount = |key: &str, default| number(&value[key]).unwrap_or(default);
+        let amount = |key: &str, default| as_number(&value[key]).unwrap_or(default);
         Self {
             id: text("id").unwrap_or_default(),
             on: text("on").unwrap_or_else(|| "turn_end".to_owned()),

@@ -2,8 +2,8 @@
 
 use super::turn_state::TurnState;
 use crate::chat::{ChatMessage, Content, python_str};
+use crate::json::{Map, Value, json};
 use crate::systems::python::is_true;
-use serde_json::{Map, Value, json};
 
 /// Injects the note; without content only adds a line to the log.
 pub fn inject_message(state: &mut TurnState, params: &Map<String, Value>, log: &mut Vec<String>) {

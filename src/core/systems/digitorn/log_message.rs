@@ -2,8 +2,8 @@
 
 use super::format::format_text;
 use super::turn_state::TurnState;
+use crate::json::{Map, Value};
 use crate::systems::python::{PythonError, class_of, signed};
-use serde_json::{Map, Value};
 
 /// The default line of a hook.
 const DEFAULT: &str = "Hook fired: turn={turn} tokens={tokens}";

@@ -4,8 +4,8 @@
 
 use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{Layout, python_dumps, python_str};
+use crate::json::{Map, Value};
 use crate::systems::python::is_true;
-use serde_json::{Map, Value};
 
 /// Makes the call, if there is a tool and a caller.
 pub fn module_action(

@@ -6,8 +6,8 @@ use crate::chat::{
     Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule, python_str,
 };
 use crate::engine::MessageEdit;
+use crate::json::Value;
 use crate::systems::python::{is_space, is_true};
-use serde_json::Value;
 use std::collections::HashSet;
 
 const OPENS: &str = "<think>";
@@ -15,7 +15,7 @@ const CLOSES: &str = "</think>";
 
 /// Returns the messages of a request.
 pub fn provider_view(messages: &[ChatMessage]) -> Vec<ChatMessage> {
-    let mut view = View::default();
+    let mut view = RepairedView::default();
     let open = view.extend(messages, |_| None);
     let mut orphans = view.edits.into_iter().chain(open).peekable();
     let paired = |(at, message): (usize, &ChatMessage)| {
@@ -33,7 +33,7 @@ pub fn repairs(messages: &Messages) -> Vec<MessageEdit> {
         Some(message.with_text(without_thoughts(text)?))
     };
     let mut open = Vec::new();
-    let view = messages.updated_state(VIEW, |view: &mut View, messages| {
+    let view = messages.updated_state(VIEW, |view: &mut RepairedView, messages| {
         open = view.extend(messages, clean);
     });
     [&*view.edits, &*open].concat()
@@ -44,7 +44,7 @@ const VIEW: Rule = Rule::new("digitorn: view");
 
 /// A view of the part of a conversation that later messages cannot change.
 #[derive(Clone, Debug, Default)]
-struct View {
+struct RepairedView {
     /// Number of messages in that part.
     n: usize,
     /// Edits in it.
@@ -53,7 +53,7 @@ struct View {
     caller: Option<ChatMessage>,
 }
 
-impl View {
+impl RepairedView {
     /// Extends the view to the end, without calls that have no result and results that have no call; `also` may change
     /// the rest. Returns the edits after the first call that is still waiting for its result.
     fn extend(
@@ -104,6 +104,7 @@ fn ends_answers(message: &ChatMessage) -> bool {
 /// Returns which calls of a message are answered, if the messages just after it decide: most calls are answered at
 /// once.
 fn near_answers(message: &ChatMessage, behind: &[ChatMessage]) -> Option<Vec<bool>> {
+    // Chosen: an answer rarely has more parallel calls. The search over all messages takes the rest.
     const NEAR: usize = 16;
     let near = &behind[..behind.len().min(NEAR)];
     let end = near.iter().position(ends_answers);
@@ -244,7 +245,7 @@ fn without_thoughts(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     /// Makes a conversation with calls answered late, not at all, after a user message, or with an unknown id;
     /// thoughts; a long wait for a result.

@@ -6,13 +6,15 @@
 //! strings cannot contain one; it counts one character either way.
 
 use crate::chat::{Layout, python_dumps, python_number};
-use serde_json::Value;
+use crate::json::Value;
 use std::collections::HashMap;
 
 /// Maximum nesting depth that is read: approximately the limit of Python's own reader.
+// Python recurses about 1,000 deep, and its caller takes some of that.
 const MAX_DEPTH: usize = 990;
 
 /// Number of digits from which Python rejects an integer.
+// As in `CPython` since 3.11, `sys.int_info.default_max_str_digits`.
 const MAX_DIGITS: usize = 4_300;
 
 /// The top-level value of the text.
@@ -228,8 +230,8 @@ impl Reader<'_> {
             return None;
         }
         self.rest = rest;
-        let number = serde_json::from_str(literal).ok()?;
-        Some(python_number(&number))
+        let number = crate::json::from_str(literal).ok()?;
+        number.as_number().map(python_number)
     }
 
     /// Reads a text after its opening quote.

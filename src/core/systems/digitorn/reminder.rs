@@ -1,13 +1,14 @@
 //! The reminder of tools after a compaction, since the messages that described them are gone.
 
-use super::estimate::{calls, name};
+use super::estimate::{calls_of, tool_name};
 use super::tool_index::{ToolIndex, qualified};
 use super::tool_injection::ToolInjection;
 use crate::chat::{ChatMessage, Layout, python_dumps};
+use crate::json::Value;
 use crate::systems::python::PythonError;
-use serde_json::Value;
 
 /// Maximum number of names listed of a category.
+// As in mbathe/digitorn-bridge @8d8eb4a6, like the number of examples.
 const MAX_LISTED_NAMES: usize = 5;
 
 /// Maximum number of tools whose examples are shown.
@@ -120,7 +121,7 @@ fn categories(index: &ToolIndex, lines: &mut Vec<String>) {
 fn examples(index: &ToolIndex, kept: &[ChatMessage]) -> Result<Vec<String>, PythonError> {
     let mut usage: Vec<(&str, usize)> = Vec::new();
     for message in kept {
-        for name in calls(message)?.iter().filter_map(name) {
+        for name in calls_of(message)?.iter().filter_map(tool_name) {
             match usage.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, count)) => *count += 1,
                 None if name.is_empty() => {}

@@ -12,8 +12,8 @@ use super::module_action::module_action;
 use super::stop::Stop;
 use super::turn_state::TurnState;
 use crate::chat::{PendingRequest, Replies};
+use crate::json::{Map, Value, json};
 use crate::systems::python::PythonError;
-use serde_json::{Map, Value, json};
 
 /// The hooks of an application with their states.
 #[derive(Clone, Debug)]

@@ -1,4 +1,7 @@
 //! Position of the cut: never inside a chain of tool calls that contains the first kept message.
+//!
+//! A chain is a run of results and of answers with calls. The cut moves back to the last message outside of any chain,
+//! whose positions are remembered, since a conversation mostly grows.
 
 use super::estimate::has_calls;
 use crate::chat::{ChatMessage, Messages, Rule};

@@ -7,7 +7,7 @@ use super::runner::HookRunner;
 use super::tool_result::cut_result;
 use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{ChatMessage, Replies};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Returns the phases that hooks emit for an event on ten plain messages.
 fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The tools of an application, as listed in the reminder.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// The index of tools.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,9 +1,10 @@
 //! Description of tools to the model, which decides what the reminder after a compaction lists.
 
 use crate::chat::{Layout, python_dumps};
-use serde_json::Value;
+use crate::json::Value;
 
 /// Tokens assumed for a tool whose definition is unknown.
+// The numbers of this file are those of mbathe/digitorn-bridge @8d8eb4a6.
 const FALLBACK_TOKENS: u64 = 200;
 
 /// Tokens of a tool described by name and one line.

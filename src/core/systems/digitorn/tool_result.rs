@@ -3,7 +3,7 @@
 //! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
 
 use super::python_json::{Top, list, object, read};
-use crate::systems::python::{head, signed};
+use crate::systems::python::{first_chars, signed};
 
 /// Characters that a result may have in any window.
 const MIN_CHARS: i64 = 4_000;
@@ -54,7 +54,7 @@ pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> 
         "{}\n\nRESULT TRUNCATED: showing first {cut} of {chars} characters from {tool}. The full result was too large \
          for the context window.\nTo get more specific results, use a narrower query or filter.\nDo NOT guess or invent \
          content you haven't seen. Only report what is shown above.",
-        head(text, cut)
+        first_chars(text, cut)
     ))
 }
 
@@ -66,7 +66,7 @@ fn cut_entries(
     let entries = fields.iter_mut().find(|field| field.key == "entries")?;
     let items = entries.items.take()?;
     if items.is_empty() {
-        return Some(head(&object(&fields), budget.max(0) as usize).to_owned());
+        return Some(first_chars(&object(&fields), budget.max(0) as usize).to_owned());
     }
     "[]".clone_into(&mut entries.value);
     let others = signed(object(&fields).chars().count());

@@ -1,11 +1,12 @@
 //! The summary request: the old messages as lines of text.
 
-use super::estimate::{calls, has_calls, name};
+use super::estimate::{calls_of, has_calls, tool_name};
 use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest, python_str};
-use crate::systems::python::{PythonError, class_of, head, is_true, len};
-use serde_json::Value;
+use crate::json::Value;
+use crate::systems::python::{PythonError, class_of, first_chars, is_true, len};
 
 /// Characters quoted of a tool result.
+// As in mbathe/digitorn-bridge @8d8eb4a6, `runtime/hooks.py`.
 const MAX_RESULT_CHARS: usize = 500;
 
 /// The default prompt.
@@ -52,10 +53,10 @@ fn line(message: &ChatMessage) -> Result<Option<String>, PythonError> {
     let role = if message.role.is_empty() { "unknown" } else { &message.role };
     let mut text = python_str(&content);
     if role == "tool" && len(&content)? > MAX_RESULT_CHARS {
-        text = format!("{}... [truncated tool output]", head(&text, MAX_RESULT_CHARS));
+        text = format!("{}... [truncated tool output]", first_chars(&text, MAX_RESULT_CHARS));
     }
     if has_calls(message) {
-        let names = calls(message)?.iter().map(|call| name(call).unwrap_or("?"));
+        let names = calls_of(message)?.iter().map(|call| tool_name(call).unwrap_or("?"));
         let names: Vec<&str> = names.collect();
         return Ok(Some(format!("[{role}]: {text} [called: {}]", names.join(", "))));
     }

@@ -4,10 +4,11 @@ use super::estimate::{all_hook_tokens, all_log_tokens};
 use super::tool_injection::ToolInjection;
 use super::window;
 use crate::chat::Messages;
+use crate::json::Value;
 use crate::systems::python::PythonError;
-use serde_json::Value;
 
 /// `last_compact_turn` of an agent that never compacted.
+// As in mbathe/digitorn-bridge @8d8eb4a6: low enough that no usual cooldown delays the first compaction.
 pub const NEVER_COMPACTED: i64 = -10;
 
 /// Maximum number of turns of an agent for a user message.

@@ -1,42 +1,39 @@
 //! Actions of presets.
 
-use super::view::{Limits, trims, truncates, view};
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
+use super::view::{ViewLimits, trims, truncates, view};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies, SummaryRequest, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::json;
 use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT, TRIM, TRUNCATE];
 
 /// Acts above `limit` tokens, and after every rejection.
-const COMPACT: NamedAction = NamedAction {
-    name: "docker_agent.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the whole history, the newest request too, with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "limit", "is_on", "max_items", "max_result_tokens"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "docker_agent.compact",
+    ActionKind::Summarize,
+    "Replaces the whole history, the newest request too, with a summary.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["reported", "limit", "is_on", "max_items", "max_result_tokens"]);
 
-const TRIM: NamedAction = NamedAction {
-    name: "docker_agent.trim",
-    kind: ActionKind::Drop,
-    help: "Omits the oldest answers and results from the request.",
-    shape: Shape::OpenAi,
-    numbers: &["max_items"],
-    make: |settings| numbers_only(settings, trim),
-};
+const TRIM: NamedAction = NamedAction::new(
+    "docker_agent.trim",
+    ActionKind::Drop,
+    "Omits the oldest answers and results from the request.",
+    |settings| numbers_only(settings, trim),
+)
+.with_numbers(&["max_items"]);
 
-const TRUNCATE: NamedAction = NamedAction {
-    name: "docker_agent.truncate",
-    kind: ActionKind::Clear,
-    help: "Replaces old tool results by a placeholder, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["max_result_tokens"],
-    make: |settings| numbers_only(settings, truncate),
-};
+const TRUNCATE: NamedAction = NamedAction::new(
+    "docker_agent.truncate",
+    ActionKind::Clear,
+    "Replaces old tool results by a placeholder, for the request only.",
+    |settings| numbers_only(settings, truncate),
+)
+.with_numbers(&["max_result_tokens"]);
 
 /// Key of the newest reported size of the context, in memory.
 const REPORTED: &str = "docker_agent_reported";
@@ -67,7 +64,7 @@ fn compact(
     if !acts || !input.flag("is_on") || start == all.len() {
         return Ok(done);
     }
-    let limits = Limits {
+    let limits = ViewLimits {
         max_items: input.count("max_items"),
         max_result_tokens: input.count("max_result_tokens") as u64,
     };
@@ -106,6 +103,7 @@ fn ask(
 
 /// `EstimateMessageTokens`: a quarter token for each byte, and the structure of a message.
 fn estimate(message: &ChatMessage) -> u64 {
+    // As in docker-agent 1.32.3, `pkg/compaction/compaction.go`, like the 4 bytes a token.
     const PER_MESSAGE: u64 = 5;
     let call = |call: &Call| call.tool().len() + call.arguments_as_text().len();
     let calls: usize = message.calls().iter().map(call).sum();

@@ -6,13 +6,14 @@ use std::collections::{BTreeSet, HashSet};
 
 const PLACEHOLDER: &str = "[content truncated]";
 /// Bytes of a token.
+// As in docker-agent 1.32.3, `truncateOldToolContent` (`pkg/session/session.go`).
 const TOKEN: u64 = 4;
 
 const RULE: Rule = Rule::new("docker_agent: bytes");
 
 /// Limits of a view.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct ViewLimits {
     /// Messages besides instructions; 0 for no limit.
     pub(super) max_items: usize,
     /// Estimated tokens of tool results; 0 for no limit.
@@ -20,7 +21,7 @@ pub(super) struct Limits {
 }
 
 /// `GetMessages`: the messages of a request.
-pub(super) fn view(all: &[ChatMessage], limits: Limits) -> Vec<ChatMessage> {
+pub(super) fn view(all: &[ChatMessage], limits: ViewLimits) -> Vec<ChatMessage> {
     let trimmed = edited(all, trims(all, limits.max_items));
     let truncates = truncates(&trimmed, limits.max_result_tokens);
     edited(&trimmed, truncates)

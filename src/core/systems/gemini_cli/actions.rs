@@ -1,61 +1,56 @@
 //! Actions of presets.
 
 use super::compress::{Compressed, compress};
-use super::contents::{estimate, tools};
+use super::contents::{estimated_tokens, tools};
 use super::mask::mask;
+use super::output_file::{file_name, path};
 use super::truncate::{applies_to, truncate};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, first_pending, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, first_pending, n_system};
 use crate::engine::{
-    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten, Storage,
-    short_name,
+    ActionKind, MessageEdit, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
 };
-use crate::systems::stage_settings::{check_keys, names, numbers_only, summarizing};
-use serde_json::json;
+use crate::json::json;
+use crate::systems::stage_settings::{check_keys, names_setting, numbers_only, summarizing};
 use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPRESS, GUARD, MASK, TRUNCATE];
 
 /// Acts from `trigger` tokens on.
-const COMPRESS: NamedAction = NamedAction {
-    name: "gemini_cli.compress",
-    kind: ActionKind::Summarize,
-    help: "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
-    shape: Shape::OpenAi,
-    numbers: &["reported_input", "trigger"],
-    make: |settings| summarizing(settings, compress_history),
-};
+const COMPRESS: NamedAction = NamedAction::new(
+    "gemini_cli.compress",
+    ActionKind::Summarize,
+    "Summarizes about seven tenths of the history, cut at a user message, with two requests.",
+    |settings| summarizing(settings, compress_history),
+)
+.with_numbers(&["reported_input", "trigger"]);
 
-const GUARD: NamedAction = NamedAction {
-    name: "gemini_cli.guard",
-    kind: ActionKind::Log,
-    help: "Ends the run if the request is larger than what the last count leaves of the window.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, guard),
-};
+const GUARD: NamedAction = NamedAction::new(
+    "gemini_cli.guard",
+    ActionKind::Log,
+    "Ends the run if the request is larger than what the last count leaves of the window.",
+    |settings| numbers_only(settings, guard),
+);
 
-const MASK: NamedAction = NamedAction {
-    name: "gemini_cli.mask",
-    kind: ActionKind::Spill,
-    help: "Moves old tool results to files and keeps a preview of each.",
-    shape: Shape::OpenAi,
-    numbers: &["protect", "minimum"],
-    make: |settings| numbers_only(settings, mask_results),
-};
+const MASK: NamedAction = NamedAction::new(
+    "gemini_cli.mask",
+    ActionKind::Spill,
+    "Moves old tool results to files and keeps a preview of each.",
+    |settings| numbers_only(settings, mask_results),
+)
+.with_numbers(&["protect", "minimum"]);
 
-const TRUNCATE: NamedAction = NamedAction {
-    name: "gemini_cli.truncate",
-    kind: ActionKind::Spill,
-    help: "Moves long outputs of shell and MCP tools to a file and keeps their start and end.",
-    shape: Shape::OpenAi,
-    numbers: &["max_chars"],
-    make: |settings| {
+const TRUNCATE: NamedAction = NamedAction::new(
+    "gemini_cli.truncate",
+    ActionKind::Spill,
+    "Moves long outputs of shell and MCP tools to a file and keeps their start and end.",
+    |settings| {
         check_keys(settings, &["also"])?;
-        let also = names(settings, "also")?.unwrap_or_default();
+        let also = names_setting(settings, "also")?.unwrap_or_default();
         Ok(Arc::new(Truncate { also }))
     },
-};
+)
+.with_numbers(&["max_chars"]);
 
 /// Status of a compression whose result is larger than the history.
 const INFLATED: &str = "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT";
@@ -82,7 +77,7 @@ fn compress_history(
         0 => input.memory[COUNT].as_u64(),
         reported => Some(reported),
     };
-    let count = count.unwrap_or_else(|| estimate(history, &tools(history)));
+    let count = count.unwrap_or_else(|| estimated_tokens(history, &tools(history)));
     let unchanged = Rewritten {
         compared: Some(count),
         terms: vec![("last_input".to_owned(), count as f64)],
@@ -120,7 +115,7 @@ fn compress_history(
 fn guard(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;
     let (_, end) = history_of(all);
-    let request = estimate(&all[end..], &tools(all));
+    let request = estimated_tokens(&all[end..], &tools(all));
     let left = input.window.saturating_sub(input.memory[COUNT].as_u64().unwrap_or(0));
     if request <= left {
         return Rewritten::default();
@@ -146,7 +141,7 @@ fn mask_results(input: &RewriteInput<'_>) -> Rewritten {
         edits.push(MessageEdit { at: start + result.at, now: Some(result.now) });
         files.push(NewFile::text(file_name(&result.file.0), result.file.1));
     }
-    let tokens = estimate(&after, &tools(all));
+    let tokens = estimated_tokens(&after, &tools(all));
     Rewritten { files, memory: json!({COUNT: tokens}).into(), ..Rewritten::edited(edits) }
 }
 
@@ -184,21 +179,4 @@ impl Rewrite for Truncate {
         }
         Ok(Rewritten { files, ..Rewritten::edited(edits) })
     }
-}
-
-/// Returns the path of the file with a whole result.
-pub(super) fn path(storage: &Storage, name: &str) -> String {
-    match storage {
-        Storage::Folder(folder) => format!("{folder}/{}", file_name(name)),
-        Storage::AsSet | Storage::Missing => {
-            format!("~/.gemini/tmp/tool-outputs/{}", file_name(name))
-        }
-    }
-}
-
-/// Returns a name without characters that file systems do not allow.
-fn file_name(name: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let name = name.chars().map(|c| if allowed(c) { c } else { '_' });
-    short_name(name.collect())
 }

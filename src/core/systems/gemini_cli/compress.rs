@@ -1,13 +1,14 @@
 //! Compression of the history: the part to summarize, the two requests, and the new history.
 
-use super::contents::{call_id, contents, estimate, parts, tools};
+use super::contents::{call_id, contents, estimated_tokens, parts, tools};
 use crate::chat::{Block, Calls, ChatMessage, PendingRequest, Replies, SummaryRequest};
+use crate::json::json;
 use crate::systems::javascript::length;
-use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Share of the history, in characters of its JSON, before the kept part.
+// As in gemini-cli-core 0.61.0, which preserves the other 0.3 (`context/chatCompressionService.js`).
 const COMPRESSED_SHARE: f64 = 0.7;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
@@ -61,7 +62,7 @@ pub(super) fn compress(
     new.push(ChatMessage::summary("user", summary));
     new.push(ChatMessage::notice("assistant", ACKNOWLEDGED));
     new.extend_from_slice(kept);
-    let tokens = estimate(&new, &tools(history));
+    let tokens = estimated_tokens(&new, &tools(history));
     Ok(Compressed::History(new, tokens))
 }
 

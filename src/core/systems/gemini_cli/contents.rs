@@ -1,12 +1,13 @@
 //! Messages as the program stores them: results of parallel calls are one content.
 
 use crate::chat::{ChatMessage, Rule, stored_ranges};
+use crate::json::{Value, json};
 use crate::systems::javascript::length;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// UTF-16 units from which a text counts a quarter token a unit, whatever it contains.
+// As in gemini-cli-core 0.61.0, `utils/tokenCalculation.js`, like the weights of the characters below.
 const LONG_TEXT: usize = 100_000;
 
 /// Tools by the ids of their calls.
@@ -45,7 +46,7 @@ pub(super) fn parts(message: &ChatMessage, tools: &BTreeMap<&str, &str>) -> Vec<
 }
 
 /// Returns the estimated tokens of messages, rounded down.
-pub(super) fn estimate(messages: &[ChatMessage], tools: &BTreeMap<&str, &str>) -> u64 {
+pub(super) fn estimated_tokens(messages: &[ChatMessage], tools: &BTreeMap<&str, &str>) -> u64 {
     let estimates = messages.iter().map(|message| {
         if message.is("tool") {
             let id = message.call_id.as_deref().unwrap_or_default();

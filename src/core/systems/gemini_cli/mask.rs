@@ -1,17 +1,18 @@
 //! Masking of old tool results: a preview with the path of a file takes their place.
 
-use super::actions::path;
-use super::contents::{contents, estimate, tools};
+use super::contents::{contents, estimated_tokens, tools};
+use super::output_file::path;
 use crate::chat::{ChatMessage, Rule};
 use crate::engine::Storage;
+use crate::json::json;
 use crate::systems::javascript::{first_units, last_units, length};
-use serde_json::json;
 
 /// Tools whose results are never masked.
 const EXEMPT: [&str; 4] = ["activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"];
 const SHELL: &str = "run_shell_command";
 const TAG: &str = "tool_output_masked";
 /// UTF-16 units of a preview that is shown whole, and of each end of a longer one.
+// The numbers of this file are those of gemini-cli-core 0.61.0, `context/toolOutputMaskingService.js`.
 const PREVIEW: usize = 500;
 const PREVIEW_END: usize = 250;
 /// Lines of each end of the preview of a shell result.
@@ -46,7 +47,7 @@ pub(super) fn mask(
         if !message.is("tool") || EXEMPT.contains(&tool) || !has_whole_text(message) {
             continue;
         }
-        let tokens = estimate(&history[at..=at], &tools);
+        let tokens = estimated_tokens(&history[at..=at], &tools);
         sum += tokens;
         if sum > protect {
             prunable += tokens;
@@ -68,7 +69,7 @@ pub(super) fn mask(
             ))
         };
         // Whether a result is masked does not depend on the folder that an export writes to.
-        let is_smaller = estimate(&[masked(&Storage::AsSet)], &tools) < tokens;
+        let is_smaller = estimated_tokens(&[masked(&Storage::AsSet)], &tools) < tokens;
         let now = masked(storage);
         let file = (name, text);
         is_smaller.then_some(Masked { at, now, file })

@@ -4,6 +4,7 @@ use crate::systems::javascript::{first_units, last_units, length};
 use crate::systems::python::with_commas;
 
 /// Share of the limit that is kept of the start.
+// As in gemini-cli-core 0.61.0, `utils/fileUtils.js`, which `scheduler/tool-executor.js` calls.
 const HEAD: f64 = 0.2;
 
 /// Returns whether results of a tool are truncated: shell commands and tools of MCP servers.

@@ -1,9 +1,7 @@
 //! Actions of presets.
 
-use super::request::{REMOVED, request};
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system, newest_request,
-};
+use super::request::{REMOVED, summary_request};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, n_system, newest_request};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::summarizing;
 use std::sync::Arc;
@@ -11,14 +9,12 @@ use std::sync::Arc;
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
 
-const COMPACT: NamedAction = NamedAction {
-    name: "goose.compact",
-    kind: ActionKind::Summarize,
-    help: "Summarizes everything, keeps the user's newest message, and says so in the model's name.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "goose.compact",
+    ActionKind::Summarize,
+    "Summarizes everything, keeps the user's newest message, and says so in the model's name.",
+    |settings| summarizing(settings, compact),
+);
 
 const COMPACTED: &str = "Your context was compacted. The previous message contains a summary of the conversation so far.\nDo not mention that you read a summary or that conversation summarization occurred.\n";
 const CONTINUE: &str = "Just continue the conversation naturally based on the summarized context.";
@@ -54,14 +50,14 @@ fn compact(
     Ok(Rewritten { messages: Some(messages), fired: true, ..Rewritten::default() })
 }
 
-/// `do_compact`: returns the summary of a history, or the reason why there is none.
+/// `do_compact`: returns the summary of a history, or the reason why it failed.
 fn summary(
     history: &[ChatMessage],
     n_joined: usize,
     replies: &mut Replies<'_>,
 ) -> Result<Result<Arc<str>, String>, PendingRequest> {
     for removed in REMOVED {
-        match replies.reply_to(request(history, n_joined, removed))? {
+        match replies.reply_to(summary_request(history, n_joined, removed))? {
             SummaryReply::Text(text) => return Ok(Ok(text)),
             SummaryReply::ToolCall => return Ok(Ok(Arc::default())),
             SummaryReply::Failed(why) if why.contains(OVERFLOW) => {}

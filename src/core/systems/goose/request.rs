@@ -4,6 +4,7 @@ use crate::chat::{ChatMessage, SummaryRequest, result_of_call};
 use std::collections::BTreeSet;
 
 /// Percentages of results that are left out, one after the other, while the request overflows.
+// As in Goose 1.37.0, `crates/goose/src/context_mgmt/mod.rs`.
 pub(super) const REMOVED: [usize; 5] = [0, 10, 20, 50, 100];
 
 const PROMPT: &str = include_str!("prompt.txt");
@@ -12,7 +13,11 @@ const QUESTION: &str = "Please summarize the conversation history provided in th
 
 /// Returns the request for a summary of a history, without a percentage of its results. `n_joined` is the number of
 /// messages whose text and first call are one message.
-pub(super) fn request(history: &[ChatMessage], n_joined: usize, removed: usize) -> SummaryRequest {
+pub(super) fn summary_request(
+    history: &[ChatMessage],
+    n_joined: usize,
+    removed: usize,
+) -> SummaryRequest {
     let lines = lines(history, n_joined);
     let results: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].is_result).collect();
     let removed = removed_results(&results, removed);
@@ -26,15 +31,15 @@ pub(super) fn request(history: &[ChatMessage], n_joined: usize, removed: usize) 
 }
 
 /// A message as the program stores it: a text, a call or a result.
-struct Line {
+struct TranscriptLine {
     text: String,
     is_result: bool,
 }
 
 /// `format_message_for_compacting`: returns a history as text. The program stores each call apart, with its result behind it.
-fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<Line> {
+fn lines(history: &[ChatMessage], n_joined: usize) -> Vec<TranscriptLine> {
     let mut lines = Vec::new();
-    let mut add = |text: String, is_result| lines.push(Line { text, is_result });
+    let mut add = |text: String, is_result| lines.push(TranscriptLine { text, is_result });
     let own = history.iter().enumerate().filter(|(_, m)| !m.is("tool"));
     for (at, message) in own {
         let mut text = message.joined_text("\n");
@@ -78,7 +83,7 @@ fn removed_results(results: &[usize], percent: usize) -> BTreeSet<usize> {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn turns_with_repeated_call_ids_have_their_own_results() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 const CHARACTERS: Rule = Rule::new("haystack: characters");
 const IMAGES: Rule = Rule::new("haystack: images");
 /// Tokens of an image.
+// As in haystack-ai 3.4.1, `ApproximateTokenCounter` (`token_counters/approximate_counter.py`).
 const IMAGE_TOKENS: u64 = 85;
 
 /// A conversation.

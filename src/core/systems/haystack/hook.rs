@@ -5,7 +5,7 @@ use super::conversation::Conversation;
 use super::render::sorted;
 use crate::chat::{ChatMessage, Layout, python_dumps};
 use crate::engine::{RewriteInput, Rewritten};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Numbers that all compactors need.
 pub(super) const NUMBERS: [&str; 6] =

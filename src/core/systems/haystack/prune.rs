@@ -2,18 +2,17 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::ChatMessage;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "haystack.prune",
-    kind: ActionKind::Clear,
-    help: "Replaces the oldest large results by a placeholder.",
-    shape: Shape::OpenAi,
-    numbers: &const { joined::<7>(&[&hook::NUMBERS, &["min_tokens"]]) },
-    make: |settings| numbers_only(settings, prune_results),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "haystack.prune",
+    ActionKind::Clear,
+    "Replaces the oldest large results by a placeholder.",
+    |settings| numbers_only(settings, prune_results),
+)
+.with_numbers(&const { joined::<7>(&[&hook::NUMBERS, &["min_tokens"]]) });
 
 fn prune_results(input: &RewriteInput<'_>) -> Rewritten {
     let all = Conversation::new(&input.messages);

@@ -2,18 +2,17 @@
 
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::ChatMessage;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "haystack.slide",
-    kind: ActionKind::Drop,
-    help: "Removes the oldest turns, then the oldest steps of the current task, and leaves a note.",
-    shape: Shape::OpenAi,
-    numbers: &hook::NUMBERS,
-    make: |settings| numbers_only(settings, slide_window),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "haystack.slide",
+    ActionKind::Drop,
+    "Removes the oldest turns, then the oldest steps of the current task, and leaves a note.",
+    |settings| numbers_only(settings, slide_window),
+)
+.with_numbers(&hook::NUMBERS);
 
 fn slide_window(input: &RewriteInput<'_>) -> Rewritten {
     let all = Conversation::new(&input.messages);

@@ -4,20 +4,19 @@
 use super::conversation::Conversation;
 use super::hook::{self, check, compacted};
 use super::render::render;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::strip;
 use crate::systems::stage_settings::{joined, summarizing};
 
 /// `summary_tokens` is the size that the system expects of a summary.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "haystack.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces the oldest turns, then the oldest steps of the current task, with summaries.",
-    shape: Shape::OpenAi,
-    numbers: &const { joined::<8>(&[&hook::NUMBERS, &["summary_tokens", "raises"]]) },
-    make: |settings| summarizing(settings, summarize),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "haystack.summarize",
+    ActionKind::Summarize,
+    "Replaces the oldest turns, then the oldest steps of the current task, with summaries.",
+    |settings| summarizing(settings, summarize),
+)
+.with_numbers(&const { joined::<8>(&[&hook::NUMBERS, &["summary_tokens", "raises"]]) });
 
 const INSTRUCTION: &str = include_str!("instruction.txt");
 const OPENING: &str = "<conversation_summary>";

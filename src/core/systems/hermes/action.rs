@@ -3,33 +3,33 @@
 use super::compress::{Compressed, Settings, compress};
 use super::estimate::{sent, stored};
 use super::state::{State, threshold};
-use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Shape, n_system, python_dumps};
+use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, n_system, python_dumps};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::json::{Value, json, to_value};
 use crate::systems::stage_settings::summarizing;
-use serde_json::{Value, json};
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[NamedAction {
-    name: "hermes.compress",
-    kind: ActionKind::Summarize,
-    help: "Replaces old results by lines, and everything between the first and the newest messages with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "tools_tokens",
-        "threshold",
-        "target_ratio",
-        "protect_first_n",
-        "protect_last_n",
-        "max_tokens",
-        "forced",
-    ],
-    make: |settings| summarizing(settings, compress_if_due),
-}];
+pub static ACTIONS: &[NamedAction] = &[NamedAction::new(
+    "hermes.compress",
+    ActionKind::Summarize,
+    "Replaces old results by lines, and everything between the first and the newest messages with a summary.",
+    |settings| summarizing(settings, compress_if_due),
+)
+.with_numbers(&[
+    "reported",
+    "tools_tokens",
+    "threshold",
+    "target_ratio",
+    "protect_first_n",
+    "protect_last_n",
+    "max_tokens",
+    "forced",
+])];
 
 /// Key of the compressor's state in memory.
 const STATE: &str = "hermes_state";
 /// Maximum compressions at the start of a turn, and again before its calls.
+// As in hermes-agent 0.19.0, `max_compression_attempts` (`agent/conversation_loop.py`).
 const MAX_ATTEMPTS: u32 = 3;
 
 fn compress_if_due(
@@ -70,7 +70,7 @@ impl<'a, 'r> Turn<'a, 'r> {
         let (system, history) = input.messages.split_at(n_system(&input.messages));
         let max_tokens = input.count("max_tokens") as u64;
         let threshold = threshold(input.window, input.number("threshold"), max_tokens);
-        let state = serde_json::from_value(input.memory[STATE].clone());
+        let state = serde_json::from_str(&input.memory[STATE].to_string());
         Self {
             replies,
             system: system.to_vec(),
@@ -79,6 +79,7 @@ impl<'a, 'r> Turn<'a, 'r> {
             settings: Settings {
                 window: input.window,
                 threshold,
+                // The limits of the ratio are those of `ContextCompressor` too.
                 tail: (threshold as f64 * input.number("target_ratio").clamp(0.1, 0.8)) as u64,
                 protect_first: input.count("protect_first_n"),
                 protect_last: input.count("protect_last_n"),
@@ -120,6 +121,7 @@ impl<'a, 'r> Turn<'a, 'r> {
             let (n_before, tokens_before) = (self.history.len(), tokens);
             self.compress()?;
             tokens = self.stored_tokens();
+            // As in hermes-agent 0.19.0, `agent/turn_context.py`: saving less than a twentieth is no progress.
             if self.history.len() >= n_before && tokens as f64 >= tokens_before as f64 * 0.95 {
                 break;
             }
@@ -176,7 +178,7 @@ impl<'a, 'r> Turn<'a, 'r> {
     }
 
     fn finished(mut self) -> Rewritten {
-        self.done.memory = json!({STATE: self.state}).into();
+        self.done.memory = json!({STATE: to_value(&self.state).unwrap_or_default()}).into();
         if self.done.fired {
             self.done.messages = Some([self.system, self.history].concat());
         }

@@ -1,14 +1,15 @@
 //! The new history: a summary between head and tail.
 
 use super::prune::without_images;
-use super::request::{BELOW, END, PREFIX, PRIOR, is_summary, text_of, without_prefix};
+use super::summary_text::{BELOW, END, PREFIX, PRIOR, is_summary, text_of, without_prefix};
 use crate::chat::{Block, BlockBody, Calls, ChatMessage, Content, python_str};
+use crate::json::json;
 use crate::session::WrittenKind;
-use crate::systems::python::{head, is_space, strip, strip_end};
-use serde_json::json;
+use crate::systems::python::{first_chars, is_space, strip, strip_end};
 use std::collections::HashSet;
 
 const TASK: &str = "## Historical Task Snapshot";
+// As in hermes-agent 0.19.0, `_ACTIVE_TASK_MAX_CHARS` (`agent/context_compressor.py`).
 const TASK_CHARS: usize = 1400;
 const SYNTHETIC: [&str; 5] = [
     "[System: Your previous response was truncated",
@@ -37,7 +38,7 @@ pub(super) fn grounded(summary: &str, turns: &[ChatMessage]) -> String {
     let words = strip(&text).split(is_space).filter(|word| !word.is_empty());
     let mut text = words.collect::<Vec<_>>().join(" ");
     if text.chars().count() > TASK_CHARS {
-        text = format!("{} ...[truncated]", strip_end(head(&text, TASK_CHARS - 15)));
+        text = format!("{} ...[truncated]", strip_end(first_chars(&text, TASK_CHARS - 15)));
     }
     // `repr` of the text.
     let quoted = python_str(&json!([text]));

@@ -3,12 +3,14 @@
 use super::assemble::{assembled, grounded};
 use super::cut::{forward, tail_start};
 use super::prune::prune;
-use super::request::{is_summary, request, text_of, without_prefix};
+use super::request::summary_request;
 use super::state::State;
+use super::summary_text::{is_summary, text_of, without_prefix};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply};
 use crate::systems::python::strip;
 
 /// Messages that must be left besides the head.
+// As in hermes-agent 0.19.0, `agent/context_compressor.py`.
 const MIN_MESSAGES: usize = 4;
 const EMPTY: &str = "Context compression LLM returned empty content (provider=auto)";
 
@@ -62,7 +64,7 @@ pub(super) fn compress(
     });
     let previous = previous.filter(|previous| !previous.is_empty());
     state.summary.clone_from(&previous);
-    let asked = request(&pruned, turns, previous.as_deref(), settings.window);
+    let asked = summary_request(&pruned, turns, previous.as_deref(), settings.window);
     let text = match replies.reply_to(asked)? {
         SummaryReply::Text(text) if !strip(&text).is_empty() => text,
         SummaryReply::Text(_) | SummaryReply::ToolCall => {

@@ -1,11 +1,13 @@
 //! The boundaries of the part that is summarized.
 
 use super::estimate::budget;
-use super::request::{is_summary, text_of};
+use super::summary_text::{is_summary, text_of};
 use crate::chat::ChatMessage;
 use crate::systems::python::strip;
 
 /// Maximum number of newest messages that are kept whatever their size.
+// The numbers of this file are those of hermes-agent 0.19.0, `_find_tail_cut_by_tokens`
+// (`agent/context_compressor.py`).
 const MAX_FLOOR: usize = 8;
 const MIN_FLOOR: usize = 3;
 

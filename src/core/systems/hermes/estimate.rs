@@ -1,13 +1,15 @@
 //! Token estimates.
 
-use super::request::is_summary;
+use super::summary_text::is_summary;
 use crate::chat::{
     Arguments, Block, BlockBody, Calls, ChatMessage, Content, Layout, Rule, message_to_json,
     python_dumps, python_str,
 };
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Characters that an image counts as in the budget of the tail.
+// The numbers of this file are those of hermes-agent 0.19.0, `agent/context_compressor.py` and
+// `agent/model_metadata.py`.
 const IMAGE_CHARS: usize = 6400;
 /// Tokens of an image in an estimate.
 const IMAGE_TOKENS: u64 = 1500;
@@ -43,7 +45,7 @@ fn repr_chars(message: &ChatMessage) -> u64 {
     let mut json = message_to_json(message);
     if let Some(message) = json.as_object_mut() {
         message.shift_remove("name");
-        message.entry("content").or_insert(Value::Null);
+        message.entry("content".to_owned()).or_insert(Value::Null);
     }
     let parts = json.get_mut("content").and_then(Value::as_array_mut);
     for part in parts.into_iter().flatten() {

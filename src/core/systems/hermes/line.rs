@@ -1,8 +1,8 @@
-//! The line in place of an old result.
+//! The line in place of an old result. Its lengths are those of hermes-agent 0.19.0, `agent/context_compressor.py`.
 
 use crate::chat::python_str;
-use crate::systems::python::{head, is_true, strip, with_commas};
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
+use crate::systems::python::{first_chars, is_true, strip, with_commas};
 
 /// Arguments of a call.
 struct Arguments(Map<String, Value>);
@@ -23,7 +23,7 @@ impl Arguments {
     fn short(&self, name: &str, n: usize) -> String {
         let text = self.text(name);
         if text.chars().count() > n {
-            return format!("{}...", head(&text, n - 3));
+            return format!("{}...", first_chars(&text, n - 3));
         }
         text
     }
@@ -84,7 +84,7 @@ pub(super) fn line(tool: &str, arguments: Value, content: &str) -> String {
         "execute_code" => {
             let code = args.text("code");
             let more = if code.chars().count() > 60 { "..." } else { "" };
-            let preview = head(&code, 60).replace('\n', " ");
+            let preview = first_chars(&code, 60).replace('\n', " ");
             format!("[execute_code] `{preview}{more}` ({n_lines} lines output)")
         }
         "skill_view" | "skills_list" | "skill_manage" => {
@@ -92,7 +92,7 @@ pub(super) fn line(tool: &str, arguments: Value, content: &str) -> String {
         }
         "vision_analyze" => {
             let question = args.text("question");
-            format!("[vision_analyze] '{}' ({chars} chars)", head(&question, 50))
+            format!("[vision_analyze] '{}' ({chars} chars)", first_chars(&question, 50))
         }
         "memory" => format!("[memory] {} on {}", get("action"), get("target")),
         "todo" => "[todo] updated task list".to_owned(),
@@ -101,11 +101,10 @@ pub(super) fn line(tool: &str, arguments: Value, content: &str) -> String {
         "cronjob" => format!("[cronjob] {}", get("action")),
         "process" => format!("[process] {} session={}", get("action"), get("session_id")),
         _ => {
-            let first = args
-                .0
-                .iter()
-                .take(2)
-                .map(|(name, value)| format!(" {name}={}", head(&python_str(value), 40)));
+            let first =
+                args.0.iter().take(2).map(|(name, value)| {
+                    format!(" {name}={}", first_chars(&python_str(value), 40))
+                });
             let first: String = first.collect();
             format!("[{tool}]{first} ({chars} chars result)")
         }

@@ -11,6 +11,7 @@
 //! | `prune` | the replacement of old results and arguments |
 //! | `request` | the summary request |
 //! | `state` | what the compressor remembers between calls |
+//! | `summary_text` | texts of messages with a summary |
 
 mod action;
 mod assemble;
@@ -21,5 +22,6 @@ mod line;
 mod prune;
 mod request;
 mod state;
+mod summary_text;
 
 pub use action::ACTIONS;

@@ -3,14 +3,15 @@
 use super::estimate::{budget, n_images};
 use super::line::line;
 use crate::chat::{Arguments, Block, BlockBody, Calls, ChatMessage, Content, Layout, python_dumps};
-use crate::systems::python::head;
-use serde_json::Value;
+use crate::json::Value;
+use crate::systems::python::first_chars;
 use std::collections::{HashMap, HashSet};
 
 const DUPLICATE: &str = "[Duplicate tool output — same content as a more recent call]";
 const CLEARED: &str = "[Old tool output cleared to save context space]";
 const SCREENSHOT: &str = "[screenshot removed to save context]";
 /// Results of at most this many characters are kept.
+// The numbers of this file are those of hermes-agent 0.19.0, `_prune_old_tool_results` (`agent/context_compressor.py`).
 const SMALL: usize = 200;
 /// Arguments of at most this many characters are kept.
 const SMALL_ARGUMENTS: usize = 500;
@@ -103,7 +104,7 @@ fn with_short_arguments(answer: &ChatMessage) -> Option<ChatMessage> {
         if text.chars().count() <= SMALL_ARGUMENTS {
             continue;
         }
-        let Ok(value) = serde_json::from_str(text) else {
+        let Ok(value) = crate::json::from_str(text) else {
             continue;
         };
         let short = python_dumps(&shortened(value), Layout::UNICODE);
@@ -122,7 +123,7 @@ fn with_short_arguments(answer: &ChatMessage) -> Option<ChatMessage> {
 fn shortened(value: Value) -> Value {
     match value {
         Value::String(text) if text.chars().count() > KEPT => {
-            format!("{}...[truncated]", head(&text, KEPT)).into()
+            format!("{}...[truncated]", first_chars(&text, KEPT)).into()
         }
         Value::Object(fields) => {
             let fields = fields.into_iter();

@@ -1,24 +1,16 @@
-//! The summary request, and summaries in the history.
+//! The summary request.
 
 use super::estimate::stored;
+use super::summary_text::{is_summary, text_of};
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, SummaryRequest};
-use crate::systems::python::{head, is_space, strip, strip_end, tail};
+use crate::systems::python::{first_chars, is_space, last_chars, strip_end};
 
 const FIRST: &str = include_str!("prompts/first.txt");
 const UPDATE: &str = include_str!("prompts/update.txt");
 const TEMPLATE: &str = include_str!("prompts/template.txt");
 const FOCUS: &str = include_str!("prompts/focus.txt");
-/// Text before a summary.
-pub(super) const PREFIX: &str = include_str!("prompts/prefix.txt");
-/// Text behind a summary.
-pub(super) const END: &str =
-    "--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---";
-/// Text before the own text of a message with a summary.
-pub(super) const PRIOR: &str = "[PRIOR CONTEXT — for reference only; not a new message]";
-/// Text between them.
-pub(super) const BELOW: &str = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]";
-
 /// Minimum tokens that a request asks for.
+// The sizes of this file are those of hermes-agent 0.19.0, `agent/context_compressor.py`.
 const MIN_BUDGET: u64 = 2000;
 const MAX_BUDGET: u64 = 10_000;
 /// Characters of a message, and what is kept of a longer one.
@@ -32,30 +24,8 @@ const FOCUS_MESSAGES: usize = 3;
 const FOCUS_MESSAGE: usize = 260;
 const FOCUS_ALL: usize = 700;
 
-/// Returns the text of a message; texts of several parts are lines.
-pub(super) fn text_of(message: &ChatMessage) -> String {
-    let blocks = message.blocks().iter().filter_map(Block::as_text);
-    let texts: Vec<&str> = blocks.filter(|text| !text.is_empty()).collect();
-    message.text().map_or_else(|| texts.join("\n"), str::to_owned)
-}
-
-/// Returns whether a message has a summary.
-pub(super) fn is_summary(message: &ChatMessage) -> bool {
-    let text = text_of(message);
-    let summary = text.split_once(BELOW).map_or(&*text, |(_, summary)| summary);
-    summary.trim_start_matches(is_space).starts_with(PREFIX)
-}
-
-/// Returns the summary in a text without what is around it.
-pub(super) fn without_prefix(text: &str) -> &str {
-    let text = strip(text);
-    let text = text.split_once(BELOW).map_or(text, |(_, summary)| strip(summary));
-    let text = text.strip_prefix(PREFIX).map_or(text, |text| text.trim_start_matches(is_space));
-    text.strip_suffix(END).map_or(text, strip_end)
-}
-
 /// Returns the request for a summary of `turns` in a history.
-pub(super) fn request(
+pub(super) fn summary_request(
     all: &[ChatMessage],
     turns: &[ChatMessage],
     previous: Option<&str>,
@@ -92,7 +62,8 @@ fn serialized(message: &ChatMessage) -> String {
     let parts: Vec<String> = message.blocks().iter().map(part).collect();
     let mut content = message.text().map_or_else(|| parts.join("\n"), str::to_owned);
     if content.chars().count() > CONTENT {
-        let (start, end) = (head(&content, CONTENT_HEAD), tail(&content, CONTENT_TAIL));
+        let (start, end) =
+            (first_chars(&content, CONTENT_HEAD), last_chars(&content, CONTENT_TAIL));
         content = format!("{start}\n...[truncated]...\n{end}");
     }
     if message.is("tool") {
@@ -106,7 +77,7 @@ fn serialized(message: &ChatMessage) -> String {
     format!("[{}]: {content}", message.role.to_uppercase())
 }
 
-fn image_label(url: &serde_json::Value) -> String {
+fn image_label(url: &crate::json::Value) -> String {
     match url.as_str().filter(|url| url.starts_with("http://") || url.starts_with("https://")) {
         Some(url) => format!("[image: {url}]"),
         None => "[image]".to_owned(),
@@ -119,7 +90,7 @@ fn call(call: &Call) -> String {
         _ => call.arguments_as_value().to_string(),
     };
     let (short, more) = match arguments.chars().count() {
-        n if n > ARGUMENTS => (head(&arguments, ARGUMENTS_HEAD), "..."),
+        n if n > ARGUMENTS => (first_chars(&arguments, ARGUMENTS_HEAD), "..."),
         _ => (&*arguments, ""),
     };
     format!("  {}({short}{more})", call.tool())
@@ -146,5 +117,5 @@ fn cut(text: String, n: usize) -> String {
     if text.chars().count() <= n {
         return text;
     }
-    format!("{}…", strip_end(head(&text, n - 1)))
+    format!("{}…", strip_end(first_chars(&text, n - 1)))
 }

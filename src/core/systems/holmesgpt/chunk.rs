@@ -3,15 +3,16 @@
 //! Each request contains the summary so far and as many of the next messages as fit. After a rejection as too long, a
 //! request is retried with half the budget, which then applies to all later ones.
 
-use super::compact::{NO_MESSAGE, Summarizer, summary_message};
 use super::count::Llm;
 use super::split::split_message;
 use super::stats::RequestStats;
+use super::summarizer::{NO_MESSAGE, Summarizer, summary_message};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::systems::python::strip;
 use std::sync::Arc;
 
 /// Maximum number of tries of one request.
+// As in holmesgpt 0.45.0, `_MAX_SUMMARIZATION_ATTEMPTS` (`core/truncation/compaction.py`).
 const MAX_ATTEMPTS: usize = 3;
 
 /// Result of the requests.

@@ -7,8 +7,8 @@
 use super::image;
 use super::limits::Limits;
 use crate::chat::{Block, BlockBody, ChatMessage};
+use crate::json::{Value, json};
 use crate::systems::litellm::{PRIMING, TokenCounter, Tokenizer};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The field of a message's own count.

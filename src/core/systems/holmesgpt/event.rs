@@ -1,6 +1,6 @@
 //! Events sent to a client during a run, and errors that end one.
 
-use serde_json::Value;
+use crate::json::Value;
 
 /// An event for the client.
 #[derive(Clone, Debug, PartialEq)]

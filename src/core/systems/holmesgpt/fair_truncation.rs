@@ -6,7 +6,7 @@
 use super::count::{Llm, uncounted};
 use super::event::RunError;
 use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
-use crate::systems::python::head;
+use crate::systems::python::first_chars;
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
 /// `MAX_OUTPUT_TOKEN_RESERVATION`: the maximum number of tokens reserved for the answer here.
@@ -93,9 +93,9 @@ fn cut(message: &mut ChatMessage, allotted: usize, needed: i64) -> Result<Trunca
     let length = NOTICE.chars().count();
     let (text, end_index) = if allotted > length {
         let end = allotted - length;
-        (format!("{}{NOTICE}", head(&content, end)), end)
+        (format!("{}{NOTICE}", first_chars(&content, end)), end)
     } else {
-        (head(NOTICE, allotted).to_owned(), allotted)
+        (first_chars(NOTICE, allotted).to_owned(), allotted)
     };
     *message = uncounted(&message.with_text(text));
     Ok(Truncation {

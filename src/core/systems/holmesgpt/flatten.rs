@@ -122,7 +122,7 @@ fn without_images(message: &ChatMessage) -> ChatMessage {
 mod tests {
     use super::*;
     use crate::chat::{message_from_json, message_to_json};
-    use serde_json::{Value, json};
+    use crate::json::{Value, json};
 
     fn flat(message: &Value) -> Value {
         let messages = flatten_tool_messages(&[message_from_json(message)]);

@@ -4,6 +4,7 @@ use crate::chat::{Block, BlockBody, Image};
 use crate::systems::litellm::image::{address, data, dimensions};
 
 /// Size of an unreadable image.
+// The numbers of this file are those of holmesgpt 0.45.0, `core/llm.py`.
 const UNREADABLE: (u32, u32) = (768, 768);
 /// Tokens of an image without an address.
 const WITHOUT_ADDRESS: u64 = 1600;
@@ -41,7 +42,7 @@ pub(super) fn anthropic_tokens(image: &Image) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use crate::json::{Value, json};
     use std::sync::Arc;
 
     fn image(json: Value, pixels: Option<(u32, u32)>) -> Image {

@@ -1,16 +1,17 @@
 //! The version of November 2025: rejects an oversized result, loses the last question in a compaction, and truncates
 //! fairly if the conversation still overflows.
 
-use super::compact::{Compaction, Summarizer, without_instructions};
+use super::compact::{Compaction, without_instructions};
 use super::count::{Llm, Usage};
 use super::event::{Event, RunError};
 use super::fair_truncation::{Fair, truncate_fairly};
 use super::limiter::Threshold;
+use super::summarizer::Summarizer;
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
 use super::v038::{NOTICE, request_once};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Removes the data of a successful result over the cap (`prevent_overly_big_tool_response`). Returns whether it did.
 pub fn refuse_oversized_result(llm: &Llm, result: &mut ToolResult) -> bool {

@@ -1,12 +1,13 @@
 //! The check before each model call: compacts if the window is nearly full, gives up if it still overflows
 //! (`compact_if_necessary`).
 
-use super::compact::{Compaction, Summarizer, compact_conversation_history};
+use super::compact::{Compaction, compact_conversation_history};
 use super::count::{Llm, Usage};
 use super::event::{Event, RunError};
 use super::stats::RequestStats;
+use super::summarizer::Summarizer;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The threshold of compaction.

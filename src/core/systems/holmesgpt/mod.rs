@@ -9,7 +9,7 @@
 //! | `limits` | window, reserve and cap of a model |
 //! | `count`, `refusal`, `image` | token counts, based on those of `systems/litellm` |
 //! | `limiter` | the check before each model call |
-//! | `compact`, `flatten`, `chunk`, `split`, `instruction` | the summary of release 0.45 |
+//! | `compact`, `flatten`, `chunk`, `split`, `summarizer`, `instruction` | the summary of release 0.45 |
 //! | `v038`, `legacy`, `fair_truncation` | older releases |
 //! | `spill`, `spilled_file`, `tool_result`, `tool_data` | oversized tool results |
 //! | `event`, `stats` | events, errors and costs of a run |
@@ -31,12 +31,13 @@ mod spill;
 mod spilled_file;
 mod split;
 mod stats;
+mod summarizer;
 mod tool_data;
 mod tool_result;
 mod v038;
 
 pub use actions::{ACTIONS, METER, METER_O200K, WINDOW};
-pub use compact::{Compaction, NO_MESSAGE, Summarizer, compact_conversation_history};
+pub use compact::{Compaction, compact_conversation_history};
 pub use count::{Llm, Usage, forget_counts};
 pub use event::{Event, RunError};
 pub use fair_truncation::{Fair, Truncation, truncate_fairly};
@@ -49,6 +50,7 @@ pub use spill::{Spilling, Storage, spill_oversized_result};
 pub use spilled_file::{SpilledContent, SpilledFile};
 pub use split::split_message;
 pub use stats::RequestStats;
+pub use summarizer::{NO_MESSAGE, Summarizer};
 pub use tool_data::{Status, ToolData, ToolImage};
 pub use tool_result::ToolResult;
 pub use v038::{compact_if_necessary_v038, compact_once};

@@ -3,8 +3,8 @@
 use super::count::Llm;
 use super::image::is_image;
 use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, message_to_json, python_str};
+use crate::json::{Value, json};
 use crate::systems::litellm::image;
-use serde_json::{Value, json};
 
 impl Llm {
     /// Returns the reason why a conversation cannot be counted, if any.

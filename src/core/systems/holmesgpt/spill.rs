@@ -7,9 +7,10 @@ use super::count::Llm;
 use super::spilled_file::{SpilledContent, SpilledFile, images, text_file};
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
-use crate::systems::python::head;
+use crate::systems::python::first_chars;
 
 /// Maximum number of characters of a failed call's preview.
+// As in holmesgpt 0.45.0, `ERROR_INLINE_PREVIEW_CHARS` (`core/tools_utils/tool_context_window_limiter.py`).
 const ERROR_PREVIEW: usize = 500;
 
 /// Destination of results.
@@ -120,7 +121,7 @@ fn point(
         result.error = None;
     }
     if let SpilledContent::Text(saved) = &file.content {
-        text += head(saved, n_chars);
+        text += first_chars(saved, n_chars);
     }
     result.data = ToolData::Text(text.into());
     result.images.clear();
@@ -129,9 +130,9 @@ fn point(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Value, json};
     use crate::systems::holmesgpt::{Limits, Overrides, Reserve};
     use crate::systems::litellm::Tokenizer;
-    use serde_json::{Value, json};
 
     fn spilled(tool: &str, data: &Value, folder: Option<&str>) -> (ToolResult, Spilling) {
         let overrides = Overrides { max_context_size: 4_000, ..Overrides::default() };

@@ -5,6 +5,7 @@ use super::tool_result::ToolResult;
 use crate::systems::litellm::image::decode;
 
 /// Maximum length of a file name, in bytes: a longer one cannot be written, and the data is dropped.
+// The limit of Linux file systems (`NAME_MAX`), on which HolmesGPT runs.
 const MAX_NAME_BYTES: usize = 255;
 /// Stored image types.
 const EXTENSIONS: [(&str, &str); 4] =

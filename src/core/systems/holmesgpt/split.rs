@@ -4,6 +4,7 @@ use super::count::{Llm, uncounted};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text};
 
 /// The label assumed while the number of parts is unknown.
+// As in holmesgpt 0.45.0, `_split_message`: a label with fewer digits only leaves space.
 const WIDEST_LABEL: (usize, usize) = (999, 999);
 
 /// Splits a message of more than `max_tokens` (`_split_message`): into equal slices first, then into halves. Contents
@@ -95,7 +96,7 @@ fn with_others(text: Text, others: &[Block]) -> Content {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn images_stay_with_the_first_part() {

@@ -1,6 +1,6 @@
 //! Total cost of model requests (`RequestStats`).
 
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Cost and tokens of requests. `None` if a provider reports no such value.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! A tool's output: status, data, images.
 
 use crate::chat::{Block, BlockBody, Image, Layout, python_dumps};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 use std::sync::Arc;
 
 /// Status of a call.

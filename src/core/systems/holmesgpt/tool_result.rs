@@ -3,8 +3,8 @@
 use super::image::is_image;
 use super::tool_data::{Status, ToolData, ToolImage};
 use crate::chat::{Block, ChatMessage, Content, Fields, Layout, Text, python_dumps, python_str};
+use crate::json::{Value, json, leading_value};
 use crate::systems::python::strip;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A tool's result.
@@ -150,23 +150,16 @@ pub(super) fn has_prefix(text: &str) -> bool {
 fn without_prefix(text: &str) -> (Value, &str) {
     let mut rest = text;
     let mut params = Value::Null;
-    let parsed = text.strip_prefix(PARAMS).and_then(leading_json);
+    let parsed = text.strip_prefix(PARAMS).and_then(leading_value);
     if let Some((value, after)) =
         parsed.and_then(|(value, after)| Some((value, after.strip_prefix(PARAMS_END)?)))
     {
         (params, rest) = (value, after);
     }
-    match rest.strip_prefix(METADATA).and_then(leading_json) {
+    match rest.strip_prefix(METADATA).and_then(leading_value) {
         Some((_, data)) => (params, data),
         None => (Value::Null, text),
     }
-}
-
-/// Returns the JSON value at the start of a text, and the rest.
-fn leading_json(text: &str) -> Option<(Value, &str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let value = values.next()?.ok()?;
-    Some((value, text.get(values.byte_offset()..)?))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Compaction of release 0.38: one request without tools, whatever its size; the summary follows the last question as
 //! an assistant message, with a system notice.
 
-use super::compact::{Compaction, Summarizer, image_tokens, last_question, without_instructions};
+use super::compact::{Compaction, image_tokens, last_question, without_instructions};
 use super::flatten::strip_images;
 use super::limiter::{Limited, Threshold, Version, limit};
+use super::summarizer::Summarizer;
 use crate::chat::{
     ChatMessage, Content, Fields, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The notice after the summary, in this release and before.

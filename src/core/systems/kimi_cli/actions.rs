@@ -1,8 +1,8 @@
 //! Actions of presets.
 
-use super::count::{Count, estimate};
-use super::request::{of_parts, request};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use super::count::{Count, estimated_tokens};
+use super::request::{of_parts, summary_request};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{numbers_only, summarizing};
 use std::sync::Arc;
@@ -11,29 +11,28 @@ use std::sync::Arc;
 pub static ACTIONS: &[NamedAction] = &[COMPACT, RESULT];
 
 /// Acts from `ratio` of the window on, or if less than `reserved` tokens of it are left.
-const COMPACT: NamedAction = NamedAction {
-    name: "kimi_cli.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces everything before the newest messages of user and model with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "ratio", "reserved", "keep"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "kimi_cli.compact",
+    ActionKind::Summarize,
+    "Replaces everything before the newest messages of user and model with a summary.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["reported", "ratio", "reserved", "keep"]);
 
-const RESULT: NamedAction = NamedAction {
-    name: "kimi_cli.result",
-    kind: ActionKind::Repair,
-    help: "States that a tool result is empty.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, name_empty_results),
-};
+const RESULT: NamedAction = NamedAction::new(
+    "kimi_cli.result",
+    ActionKind::Repair,
+    "States that a tool result is empty.",
+    |settings| numbers_only(settings, name_empty_results),
+);
 
 const PREFIX: &str =
     "<system>Previous context has been compacted. Here is the compaction output:</system>";
 const EMPTY_RESULT: &str = "<system>Tool output is empty.</system>";
 const EMPTY_ANSWER: &str = "The API returned an empty response.";
 /// Maximum number of requests for one summary.
+// As in kimi-cli 1.52.0, `max_retries_per_step` (`kimi_cli/config.py`), which `soul/kimisoul.py` applies to compactions
+// too.
 const MAX_TRIES: usize = 3;
 
 /// `SimpleCompaction.compact`.
@@ -67,7 +66,7 @@ fn compact(
     let (old, kept) = history.split_at(first_kept);
     if old.is_empty() {
         // The history is stored again, and its count is estimated.
-        done.memory = counted(estimate(kept), all.len()).into();
+        done.memory = counted(estimated_tokens(kept), all.len()).into();
         return Ok(done);
     }
     let text = match summary(old, replies)? {
@@ -82,14 +81,14 @@ fn compact(
     messages.extend_from_slice(kept);
     Ok(Rewritten {
         fired: true,
-        memory: counted(size / 4 + estimate(kept), messages.len()).into(),
+        memory: counted(size / 4 + estimated_tokens(kept), messages.len()).into(),
         messages: Some(messages),
         ..done
     })
 }
 
 /// Returns the memory of an estimate.
-fn counted(reported: u64, n_messages: usize) -> serde_json::Value {
+fn counted(reported: u64, n_messages: usize) -> crate::json::Value {
     let count = Count { reported, pending: 0 };
     count.to_memory(n_messages)
 }
@@ -106,7 +105,7 @@ fn summary(
     old: &[ChatMessage],
     replies: &mut Replies<'_>,
 ) -> Result<Result<Option<Arc<str>>, String>, PendingRequest> {
-    let ask = request(old);
+    let ask = summary_request(old);
     for _ in 0..MAX_TRIES {
         match replies.reply_to(ask.clone())? {
             SummaryReply::Text(text) if text.is_empty() => {}

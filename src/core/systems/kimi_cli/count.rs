@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, Rule};
 use crate::engine::RewriteInput;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Key of the counts and of the number of counted messages, in memory.
 const COUNT: &str = "kimi_cli_count";
@@ -35,7 +35,7 @@ impl Count {
             if is_newest && reported > 0 {
                 count = Self { reported, pending: 0 };
             } else {
-                count.pending += estimate(added);
+                count.pending += estimated_tokens(added);
             }
             new = rest;
         }
@@ -53,7 +53,7 @@ impl Count {
 }
 
 /// `estimate_text_tokens`: a quarter token for each character of a text.
-pub(super) fn estimate(messages: &[ChatMessage]) -> u64 {
+pub(super) fn estimated_tokens(messages: &[ChatMessage]) -> u64 {
     let chars = |m: &ChatMessage| m.weigh(RULE, |m| m.joined_text("").chars().count() as u64);
     messages.iter().map(chars).sum::<u64>() / 4
 }

@@ -7,7 +7,7 @@ const SYSTEM: &str = "You are a helpful assistant that compacts conversation con
 const PROMPT: &str = include_str!("prompt.txt");
 
 /// Returns the request for a summary of messages. Calls, images and reasoning are omitted.
-pub(super) fn request(old: &[ChatMessage]) -> SummaryRequest {
+pub(super) fn summary_request(old: &[ChatMessage]) -> SummaryRequest {
     let mut parts: Vec<Arc<str>> = Vec::new();
     for (nth, message) in old.iter().enumerate() {
         let (number, role) = (nth + 1, &message.role);

@@ -1,29 +1,28 @@
 //! `ContextEditingMiddleware` with `ClearToolUsesEdit`.
 
-use super::estimate::{estimate, total, total_of};
-use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Rule, Shape, n_system};
+use super::estimate::{estimated_tokens, total, total_of};
+use crate::chat::{Arguments, Calls, ChatMessage, PendingRequest, Replies, Rule, n_system};
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
-use crate::systems::stage_settings::{check_keys, names, text};
+use crate::systems::stage_settings::{check_keys, names_setting, text_setting};
 use std::sync::Arc;
 
 /// `placeholder` takes the place of results (default: `[cleared]`); results of `exclude_tools` are kept.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "langchain.clear",
-    kind: ActionKind::Clear,
-    help: "Clears all tool results but the newest, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["trigger", "keep", "clear_at_least", "clear_tool_inputs"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "langchain.clear",
+    ActionKind::Clear,
+    "Clears all tool results but the newest, for the request only.",
+    |settings| {
         check_keys(settings, &["placeholder", "exclude_tools"])?;
-        let placeholder = text(settings, "placeholder")?;
+        let placeholder = text_setting(settings, "placeholder")?;
         Ok(Arc::new(Clear {
             placeholder: placeholder.unwrap_or("[cleared]").to_owned(),
-            exclude_tools: names(settings, "exclude_tools")?.unwrap_or_default(),
+            exclude_tools: names_setting(settings, "exclude_tools")?.unwrap_or_default(),
         }))
     },
-};
+)
+.with_numbers(&["trigger", "keep", "clear_at_least", "clear_tool_inputs"]);
 
 #[derive(Debug)]
 struct Clear {
@@ -44,7 +43,7 @@ impl Rewrite for Clear {
         if before <= input.count("trigger") as u64 {
             return Ok(done);
         }
-        let limits = Limits {
+        let limits = ClearLimits {
             keep: input.count("keep"),
             at_least: input.count("clear_at_least") as u64,
             inputs: input.flag("clear_tool_inputs"),
@@ -61,7 +60,7 @@ impl Rewrite for Clear {
 
 /// Limits of a clearing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Limits {
+struct ClearLimits {
     /// Number of newest results that are kept.
     keep: usize,
     /// Clearing stops when it has saved this many tokens; 0 for no limit.
@@ -73,7 +72,7 @@ struct Limits {
 /// The clearing of a conversation, extended as it grows.
 #[derive(Clone, Debug, Default)]
 struct Cleared {
-    limits: Limits,
+    limits: ClearLimits,
     /// Number of messages read.
     n: usize,
     /// The newest answer of these.
@@ -89,7 +88,7 @@ struct Cleared {
 
 impl Cleared {
     /// Reads the new messages and clears the results that are now old.
-    fn extend(&mut self, messages: &[ChatMessage], limits: Limits, clear: &Clear) {
+    fn extend(&mut self, messages: &[ChatMessage], limits: ClearLimits, clear: &Clear) {
         if self.limits != limits {
             *self = Self { limits, ..Self::default() };
         }
@@ -114,8 +113,8 @@ impl Cleared {
                 self.clear_arguments(messages, answer, messages[at].call_id.as_deref());
             }
             let now = messages[at].with_text(&*clear.placeholder);
-            self.tokens.0 += estimate(&messages[at]);
-            self.tokens.1 += estimate(&now);
+            self.tokens.0 += estimated_tokens(&messages[at]);
+            self.tokens.1 += estimated_tokens(&now);
             let now = Some(now);
             self.edits.grow([MessageEdit { at, now }]);
         }
@@ -136,8 +135,8 @@ impl Cleared {
         if now == before {
             return;
         }
-        self.tokens.0 += estimate(&before);
-        self.tokens.1 += estimate(&now);
+        self.tokens.0 += estimated_tokens(&before);
+        self.tokens.1 += estimated_tokens(&now);
         let edit = MessageEdit { at, now: Some(now) };
         if let Some(known) = known {
             self.edits.list_mut()[known] = edit;

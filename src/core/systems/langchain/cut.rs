@@ -25,13 +25,14 @@ pub(in crate::systems) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total
                 return 0;
             }
             let fits = |start: &usize| total(&messages[*start..]) <= target;
+            // The original searches by bisection. A later start never has more tokens, so that both find the same.
             let first = (0..n).find(fits).unwrap_or(n - 1);
             without_torn_pairs(messages, first)
         }
     }
 }
 
-/// Moves a cut at tool results back to the answer with one of their calls, or behind the results if there is none.
+/// Moves a cut at tool results back to the answer with one of their calls, or behind the results if no answer has one.
 fn without_torn_pairs(messages: &[ChatMessage], cut: usize) -> usize {
     let results = messages[cut..].iter().take_while(|m| m.is("tool"));
     let n_results = results.clone().count();

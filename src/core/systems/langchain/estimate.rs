@@ -1,9 +1,10 @@
 //! `count_tokens_approximately` of `langchain_core.messages.utils`.
 
 use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule, python_str};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Tokens that each message adds.
+// The numbers of this file are those of langchain-core 1.8.2, `count_tokens_approximately` (`messages/utils.py`).
 const PER_MESSAGE: u64 = 3;
 /// Tokens of an image.
 const PER_IMAGE: u64 = 85;
@@ -13,7 +14,7 @@ const MAX_SCALE: f64 = 1.25;
 const RULE: Rule = Rule::new("langchain: estimate");
 
 /// Returns the estimated tokens of a message.
-pub(in crate::systems) fn estimate(message: &ChatMessage) -> u64 {
+pub(in crate::systems) fn estimated_tokens(message: &ChatMessage) -> u64 {
     message.weigh(RULE, |message| {
         let n_chars = |text: &str| text.chars().count() as u64;
         let (mut chars, mut images) = (0, 0);
@@ -45,12 +46,12 @@ pub(in crate::systems) fn estimate(message: &ChatMessage) -> u64 {
 
 /// Returns the estimated tokens of messages.
 pub(in crate::systems) fn total(messages: &[ChatMessage]) -> u64 {
-    messages.iter().map(estimate).sum()
+    messages.iter().map(estimated_tokens).sum()
 }
 
 /// Returns the estimated tokens of a conversation that mostly grows.
 pub(super) fn total_of(messages: &Messages) -> u64 {
-    messages.weigh(RULE, estimate)
+    messages.weigh(RULE, estimated_tokens)
 }
 
 /// Returns the estimated tokens of messages and of tool definitions (`tools`), scaled by the total that the answer at a

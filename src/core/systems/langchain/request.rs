@@ -1,14 +1,15 @@
 //! The summary request: the conversation as XML, trimmed to its last tokens.
 
-use super::estimate::estimate;
+use super::estimate::estimated_tokens;
 use super::usage::scaled_backwards;
 use crate::chat::{ChatMessage, Content, Layout, SummaryRequest, python_dumps};
-use crate::systems::python::head;
+use crate::systems::python::first_chars;
 use std::fmt::Write as _;
 
 /// The prompt, up to the messages.
 pub(in crate::systems) const PROMPT: &str = include_str!("prompt.txt");
 /// Longest id of a call that is written whole, in characters.
+// As in langchain-core 1.8.2, `_TOOL_CALL_ID_DISPLAY_LIMIT` (`messages/utils.py`).
 const MAX_ID: usize = 64;
 
 /// The trimming of a request.
@@ -21,7 +22,7 @@ pub(in crate::systems) struct Trim<'a> {
 }
 
 /// Returns the request for a summary of messages; `None` if trimming leaves none.
-pub(super) fn request(
+pub(super) fn summary_request(
     messages: &[ChatMessage],
     limit: Trim<'_>,
     prompt: &str,
@@ -76,7 +77,7 @@ fn last_lines(message: &ChatMessage, limit: u64) -> Option<ChatMessage> {
     let ends = text.text.match_indices('\n').map(|(at, _)| at + 1);
     let starts = (!text.text.is_empty()).then_some(0).into_iter().chain(ends);
     let mut shortened = starts.map(|start| message.with_text(&text.text[start..]));
-    shortened.find(|message| estimate(message) <= limit)
+    shortened.find(|message| estimated_tokens(message) <= limit)
 }
 
 /// Writes messages as XML.
@@ -103,7 +104,7 @@ fn xml(message: &ChatMessage) -> String {
     for call in message.calls() {
         let arguments = python_dumps(&call.arguments_as_value(), Layout::UNICODE);
         let id = call.id.as_deref().unwrap_or_default();
-        let shown = match head(id, MAX_ID) {
+        let shown = match first_chars(id, MAX_ID) {
             whole if whole == id => id.to_owned(),
             start => format!("{start}..."),
         };

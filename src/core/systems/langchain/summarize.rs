@@ -2,35 +2,35 @@
 
 use super::cut::{Keep, cut};
 use super::estimate::scaled;
-use super::request::{PROMPT, Trim, request};
+use super::request::{PROMPT, Trim, summary_request};
 use super::usage::Usage;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, n_system};
 use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::summarizing;
 
 /// Acts at any trigger, or if `needs_all` at all of them. A trigger or an amount to keep is 0 if it is not set.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "langchain.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces everything but the newest messages with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "trigger_tokens",
-        "trigger_share",
-        "trigger_messages",
-        "needs_all",
-        "keep_messages",
-        "keep_tokens",
-        "keep_share",
-        "trim_tokens",
-    ],
-    make: |settings| summarizing(settings, summarize),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "langchain.summarize",
+    ActionKind::Summarize,
+    "Replaces everything but the newest messages with a summary.",
+    |settings| summarizing(settings, summarize),
+)
+.with_numbers(&[
+    "reported",
+    "trigger_tokens",
+    "trigger_share",
+    "trigger_messages",
+    "needs_all",
+    "keep_messages",
+    "keep_tokens",
+    "keep_share",
+    "trim_tokens",
+]);
 
 const PREFIX: &str = "Here is a summary of the conversation to date:\n\n";
 const TOO_LONG: &str = "Previous conversation was too long to summarize.";
 /// Maximum number of requests for one summary.
+// As in langchain 1.5.0, `agents/middleware/summarization.py`.
 const MAX_RETRIES: usize = 3;
 
 fn summarize(
@@ -73,7 +73,7 @@ pub(in crate::systems) fn summary(
     prompt: &str,
     replies: &mut Replies<'_>,
 ) -> Result<Result<String, String>, PendingRequest> {
-    let Some(request) = request(messages, trim, prompt) else {
+    let Some(request) = summary_request(messages, trim, prompt) else {
         return Ok(Ok(TOO_LONG.to_owned()));
     };
     let mut tries = 1;

@@ -4,10 +4,11 @@ use super::image;
 use super::tokenizer::Tokenizer;
 use super::tool_definition::format_function_definitions;
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule, python_str};
-use serde_json::Value;
+use crate::json::Value;
 use std::sync::Arc;
 
 /// Tokens for each message.
+// The numbers of this file are those of litellm 1.89.0, `litellm_core_utils/token_counter.py`.
 const PER_MESSAGE: u64 = 3;
 /// Tokens for a name.
 const PER_NAME: u64 = 1;

@@ -1,12 +1,13 @@
 //! Tokens of an image by OpenAI's rule.
 
 use crate::chat::Image;
+use crate::json::Value;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use imagesize::{ImageType, blob_size, image_type};
-use serde_json::Value;
 
 /// Tokens of an image without detail, and the base of one with detail.
+// The numbers of this file are those of litellm 1.89.0, `litellm_core_utils/token_counter.py` and `constants.py`.
 const BASE: u64 = 85;
 /// Size of an image in an unknown format.
 const UNKNOWN_FORMAT: (u32, u32) = (300, 300);
@@ -23,7 +24,7 @@ pub(super) fn tokens(image: &Image) -> u64 {
     BASE + 2 * BASE * width.div_ceil(512) * height.div_ceil(512)
 }
 
-/// Resizes to a short side of 768 and a long side of at most 2000.
+/// Resizes to a short side of 768 and a long side of at most 2000, as litellm does. `OpenAI` itself allows 2048.
 fn shrunk(width: u64, height: u64) -> (u64, u64) {
     let (longer, shorter) = (width.max(height), width.min(height));
     if longer <= 768 || shorter == 0 {
@@ -99,7 +100,7 @@ pub(in crate::systems) fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
     use std::sync::Arc;
 
     fn sized(width: u32, height: u32, detail: &str) -> Image {

@@ -1,7 +1,7 @@
 //! Tool definitions in their counted form: like declarations in TypeScript.
 
 use crate::chat::python_str;
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// Returns the text whose tokens the definitions count.
 pub(super) fn format_function_definitions(tools: &[Value]) -> String {
@@ -91,7 +91,7 @@ fn filled(value: Option<&Value>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn nested_objects_are_indented_and_either_shape_is_read() {

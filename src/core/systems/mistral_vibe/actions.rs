@@ -2,34 +2,32 @@
 
 use super::envelope::{envelope, user_messages};
 use super::summarize::summarize;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::python::with_commas;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::json;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT, WARN];
 
 /// Acts from `threshold` tokens on, unless it is 0. At `overflow_error` it acts once a turn, unless `is_strict`.
-const COMPACT: NamedAction = NamedAction {
-    name: "mistral_vibe.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the whole history with one message: the user's newest messages and a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "threshold", "is_strict"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "mistral_vibe.compact",
+    ActionKind::Summarize,
+    "Replaces the whole history with one message: the user's newest messages and a summary.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["reported", "threshold", "is_strict"]);
 
 /// Acts at half of `threshold`, once until the next compaction.
-const WARN: NamedAction = NamedAction {
-    name: "mistral_vibe.warn",
-    kind: ActionKind::Inject,
-    help: "Tells the model how much of the context is used.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "threshold"],
-    make: |settings| numbers_only(settings, warn),
-};
+const WARN: NamedAction = NamedAction::new(
+    "mistral_vibe.warn",
+    ActionKind::Inject,
+    "Tells the model how much of the context is used.",
+    |settings| numbers_only(settings, warn),
+)
+.with_numbers(&["reported", "threshold"]);
 
 /// Key of the turn in which an overflow was handled, in memory.
 const HANDLED_IN: &str = "mistral_vibe_handled_in";

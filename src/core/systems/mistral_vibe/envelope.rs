@@ -2,9 +2,10 @@
 
 use crate::chat::ChatMessage;
 use crate::session::WrittenKind;
-use crate::systems::python::{head, tail};
+use crate::systems::python::{first_chars, last_chars};
 
 /// Tokens of the user's messages that are preserved.
+// The numbers of this file are those of mistral-vibe 2.26.1, `compaction/context.py` and `utils/tokens.py`.
 const MAX_TOKENS: usize = 20_000;
 const CHARS_PER_TOKEN: usize = 4;
 const TRUNCATED: &str = "\n\n[... truncated ...]\n\n";
@@ -86,9 +87,9 @@ fn preserved(text: &str) -> Vec<String> {
 /// Returns the start and the end of a text that is longer than `max` characters.
 fn without_middle(text: &str, max: usize) -> String {
     let Some(left) = max.checked_sub(TRUNCATED.len()).filter(|left| *left > 0) else {
-        return head(text, max).to_owned();
+        return first_chars(text, max).to_owned();
     };
-    let (start, end) = (head(text, left / 2), tail(text, left - left / 2));
+    let (start, end) = (first_chars(text, left / 2), last_chars(text, left - left / 2));
     format!("{start}{TRUNCATED}{end}")
 }
 

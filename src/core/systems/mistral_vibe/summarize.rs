@@ -11,6 +11,7 @@ const SYSTEM: &str = include_str!("prompts/system.txt");
 const NO_SUMMARY: &str = "(no summary available)";
 const TOO_LONG: &str = "The conversation context exceeds the model's maximum limit. Use /rewind to undo recent actions, then /compact to summarize the conversation.";
 /// Maximum number of times that a request which is too long is shortened.
+// As in mistral-vibe 2.26.1, `compaction/manager.py`.
 const MAX_RETRIES: usize = 3;
 /// Phrases of errors about requests that are too long.
 const OF_TOO_LONG: [&str; 7] = [

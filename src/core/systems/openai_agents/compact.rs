@@ -1,33 +1,32 @@
 //! `OpenAIResponsesCompactionSession`: the endpoint `responses.compact` replaces the stored history.
 
-use super::items::{Item, candidates, is_compacted, items, paired};
+use super::items::{StoredItem, candidates, is_compacted, items, paired};
 use super::load::load;
 use super::trim::{Tools, Trimmer, tools};
 use super::turn::{Turn, was_lost};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryRequest, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Needs the settings of the other actions: only what the last request contained unchanged is compacted. `trimmable_tools`
 /// is that of `openai_agents.trim`.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "openai_agents.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the stored history with its user messages and one opaque item.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "threshold",
-        "is_by_response_id",
-        "limit",
-        "is_trimmed",
-        "recent_turns",
-        "max_output_chars",
-        "preview_chars",
-    ],
-    make: |settings| Ok(Arc::new(Compact(tools(settings)?))),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "openai_agents.compact",
+    ActionKind::Summarize,
+    "Replaces the stored history with its user messages and one opaque item.",
+    |settings| Ok(Arc::new(Compact(tools(settings)?))),
+)
+.with_numbers(&[
+    "threshold",
+    "is_by_response_id",
+    "limit",
+    "is_trimmed",
+    "recent_turns",
+    "max_output_chars",
+    "preview_chars",
+]);
 
 /// Key of whether the next answer without results forces a compaction, in memory.
 const IS_DEFERRED: &str = "openai_agents_is_deferred";
@@ -110,7 +109,7 @@ impl Compact {
     ) -> Option<usize> {
         let all = items(stored);
         let unsent = self.unsent(input, &stored[..answer], before.min(answer));
-        let is_sent = |item: &&Item| !unsent.contains(&item.message);
+        let is_sent = |item: &&StoredItem| !unsent.contains(&item.message);
         let n_matched = all.iter().rev().take_while(is_sent).count();
         let matched = &all[all.len() - n_matched..];
         if n_matched == all.len() {

@@ -2,19 +2,18 @@
 
 use super::items::{edits, items, paired};
 use super::turn::Turn;
-use crate::chat::{ChatMessage, Shape, n_system};
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
 /// A negative `limit` loads everything.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "openai_agents.load",
-    kind: ActionKind::Drop,
-    help: "Loads only the newest stored items at the start of a turn. All stay stored.",
-    shape: Shape::OpenAi,
-    numbers: &["limit"],
-    make: |settings| numbers_only(settings, load_newest),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "openai_agents.load",
+    ActionKind::Drop,
+    "Loads only the newest stored items at the start of a turn. All stay stored.",
+    |settings| numbers_only(settings, load_newest),
+)
+.with_numbers(&["limit"]);
 
 fn load_newest(input: &RewriteInput<'_>) -> Rewritten {
     let all = &input.messages;

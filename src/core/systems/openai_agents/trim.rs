@@ -1,22 +1,21 @@
 //! `ToolOutputTrimmer`: tool outputs of older turns become previews, for the request only.
 
 use crate::chat::{
-    Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, Shape, tools_by_call,
+    Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, tools_by_call,
 };
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::python::head;
-use crate::systems::stage_settings::{check_keys, names};
+use crate::systems::python::first_chars;
+use crate::systems::stage_settings::{check_keys, names_setting};
 use std::sync::Arc;
 
 /// Outputs of `trimmable_tools` are trimmed (default: of all tools).
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "openai_agents.trim",
-    kind: ActionKind::Cut,
-    help: "Replaces long tool outputs of older turns with previews, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["recent_turns", "max_output_chars", "preview_chars"],
-    make: |settings| Ok(Arc::new(Trim(tools(settings)?))),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "openai_agents.trim",
+    ActionKind::Cut,
+    "Replaces long tool outputs of older turns with previews, for the request only.",
+    |settings| Ok(Arc::new(Trim(tools(settings)?))),
+)
+.with_numbers(&["recent_turns", "max_output_chars", "preview_chars"]);
 
 /// Names of tools; `None` for all.
 pub(super) type Tools = Option<Vec<String>>;
@@ -26,11 +25,13 @@ pub(super) fn tools(settings: &toml::Table) -> Result<Tools, String> {
     check_keys(settings, &["trimmable_tools"])?;
     match settings.get("trimmable_tools") {
         Some(toml::Value::String(name)) => Ok(Some(vec![name.clone()])),
-        _ => names(settings, "trimmable_tools"),
+        _ => names_setting(settings, "trimmable_tools"),
     }
 }
 
 /// Characters that the payload of an image is assumed to have; recordings do not keep it.
+// Chosen: a screenshot of 75 KB as base64. Half or double changes nothing, since any image is far above the limit of
+// 500 characters at which the trimmer acts.
 const IMAGE_CHARS: usize = 100_000;
 
 const CHARS: Rule = Rule::new("openai_agents: characters");
@@ -102,7 +103,7 @@ impl<'a> Trimmer<'a> {
                 if n <= self.max_chars {
                     return None;
                 }
-                let preview = head(text, self.preview_chars);
+                let preview = first_chars(text, self.preview_chars);
                 let limit = self.preview_chars;
                 let summary = format!(
                     "[Trimmed: {tool} output \u{2014} {n} chars \u{2192} {limit} char preview]\n{preview}..."
@@ -135,7 +136,7 @@ impl<'a> Trimmer<'a> {
             return None;
         }
         if self.max_chars < LEAST.len() {
-            return Some(head(LEAST, self.max_chars).to_owned());
+            return Some(first_chars(LEAST, self.max_chars).to_owned());
         }
         let text = texts.join("\n");
         let n_text = n(&text);
@@ -143,7 +144,7 @@ impl<'a> Trimmer<'a> {
         let n_preview = n_text.min(self.preview_chars).min(budget);
         let mut body = String::new();
         if n_preview > 0 {
-            body = format!("\n{}", head(&text, n_preview));
+            body = format!("\n{}", first_chars(&text, n_preview));
         }
         if n_preview < n_text && LEAST.len() + n(&body) + "...".len() <= self.max_chars {
             body += "...";

@@ -1,21 +1,19 @@
 //! Turns: where each begins, and what is stored of an answer if its turn ended before all results were there.
 
 use super::items::only_calls;
-use crate::chat::{ChatMessage, Shape, n_system};
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::json::{Value, json};
 use crate::systems::stage_settings::numbers_only;
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Must run before the other actions, which use what it remembers.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "openai_agents.turn",
-    kind: ActionKind::Repair,
-    help: "Keeps only answered calls of an answer whose turn ended before all calls had results.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, begin_turn),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "openai_agents.turn",
+    ActionKind::Repair,
+    "Keeps only answered calls of an answer whose turn ended before all calls had results.",
+    |settings| numbers_only(settings, begin_turn),
+);
 
 /// Key of the starts of the turn before and of this turn, in memory.
 const STARTS: &str = "openai_agents_starts";

@@ -1,10 +1,10 @@
 //! Actions of presets.
 
-use super::request::request;
+use super::request::summary_request;
 use super::tail::first_kept;
 use super::truncate::truncate;
 use super::units::rounded_quarter;
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{
     ActionKind, Hook, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
     short_name,
@@ -16,32 +16,29 @@ use crate::systems::stage_settings::{numbers_only, summarizing};
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPACT, PRUNE, TRUNCATE];
 
-const COMPACT: NamedAction = NamedAction {
-    name: "opencode.compact",
-    kind: ActionKind::Summarize,
-    help: "Summarizes everything but the newest messages within a budget, and continues in the user's name.",
-    shape: Shape::OpenAi,
-    numbers: &["keep", "max_tokens"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "opencode.compact",
+    ActionKind::Summarize,
+    "Summarizes everything but the newest messages within a budget, and continues in the user's name.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["keep", "max_tokens"]);
 
-const PRUNE: NamedAction = NamedAction {
-    name: "opencode.prune",
-    kind: ActionKind::Clear,
-    help: "Clears old tool results beyond the protected tokens when a turn has ended.",
-    shape: Shape::OpenAi,
-    numbers: &["protect", "minimum", "spare_turns"],
-    make: |settings| numbers_only(settings, prune),
-};
+const PRUNE: NamedAction = NamedAction::new(
+    "opencode.prune",
+    ActionKind::Clear,
+    "Clears old tool results beyond the protected tokens when a turn has ended.",
+    |settings| numbers_only(settings, prune),
+)
+.with_numbers(&["protect", "minimum", "spare_turns"]);
 
-const TRUNCATE: NamedAction = NamedAction {
-    name: "opencode.truncate",
-    kind: ActionKind::Spill,
-    help: "Moves long tool results to a file and keeps their first lines.",
-    shape: Shape::OpenAi,
-    numbers: &["max_lines", "max_bytes"],
-    make: |settings| numbers_only(settings, truncate_results),
-};
+const TRUNCATE: NamedAction = NamedAction::new(
+    "opencode.truncate",
+    ActionKind::Spill,
+    "Moves long tool results to a file and keeps their first lines.",
+    |settings| numbers_only(settings, truncate_results),
+)
+.with_numbers(&["max_lines", "max_bytes"]);
 
 const QUESTION: &str = "What did we do so far?";
 const CONTINUE: &str = "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.";
@@ -80,7 +77,7 @@ fn compact(
     }
     let prior = prior.and_then(|prior| all[prior].text());
     let max_tokens = input.number("max_tokens").max(1.0) as u64;
-    let request = request(&range[..kept], prior, max_tokens);
+    let request = summary_request(&range[..kept], prior, max_tokens);
     let summary = match replies.reply_to(request)?.into_text() {
         Ok(summary) => summary,
         Err(why) => {

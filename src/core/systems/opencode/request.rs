@@ -5,6 +5,7 @@ use crate::chat::{ChatMessage, SummaryRequest, result_of_call};
 use crate::systems::javascript::{first_units, length};
 
 /// Maximum UTF-16 units of a tool result in a request.
+// As in opencode-ai 1.18.34, `session/compaction`.
 const RESULT_CHARS: usize = 2_000;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
@@ -13,7 +14,7 @@ const NEW_SUMMARY: &str = "Create a new anchored summary from the conversation h
 const COMBINED_SUMMARY: &str = include_str!("prompts/combined.txt");
 
 /// Returns the request for a summary of messages that continues an earlier one.
-pub(super) fn request(
+pub(super) fn summary_request(
     messages: &[ChatMessage],
     prior: Option<&str>,
     max_tokens: u64,

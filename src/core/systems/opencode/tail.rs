@@ -1,6 +1,6 @@
 //! The end of the conversation that a compaction keeps.
 
-use super::units::{estimate, units};
+use super::units::{estimated_tokens, units};
 use crate::chat::ChatMessage;
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
     let mut kept = None;
     let mut left = budget;
     for turn in turns(messages, &units).iter().rev() {
-        let size = estimate(&messages[units[turn.start].start..units[turn.end - 1].end]);
+        let size = estimated_tokens(&messages[units[turn.start].start..units[turn.end - 1].end]);
         if size <= left {
             left -= size;
             kept = Some(units[turn.start].start);
@@ -19,7 +19,7 @@ pub(super) fn first_kept(messages: &[ChatMessage], budget: usize) -> usize {
         }
         let end = units[turn.end - 1].end;
         let starts = units[turn.start + 1..turn.end].iter().map(|unit| unit.start);
-        let fits = |start: &usize| left > 0 && estimate(&messages[*start..end]) <= left;
+        let fits = |start: &usize| left > 0 && estimated_tokens(&messages[*start..end]) <= left;
         kept = starts.into_iter().find(fits).or(kept);
         break;
     }

@@ -1,8 +1,8 @@
 //! Messages as the program stores them: an answer with the results of its calls is one.
 
 use crate::chat::{ChatMessage, stored_ranges};
+use crate::json::{Value, json};
 use crate::systems::javascript::length;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) fn units(messages: &[ChatMessage]) -> Vec<Range<usize>> {
 }
 
 /// `SessionCompaction.estimate`: returns the estimated tokens of messages, a quarter of their JSON as messages for a model, rounded.
-pub(super) fn estimate(messages: &[ChatMessage]) -> usize {
+pub(super) fn estimated_tokens(messages: &[ChatMessage]) -> usize {
     let mut tools: BTreeMap<&str, &str> = BTreeMap::new();
     let mut model: Vec<Value> = Vec::new();
     for message in messages {

@@ -2,9 +2,7 @@
 
 use super::checkpoint::History;
 use super::record::{tokens, units};
-use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest, n_system,
-};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::javascript::length;
 use crate::systems::stage_settings::summarizing;
@@ -13,16 +11,16 @@ use crate::systems::stage_settings::summarizing;
 pub static ACTIONS: &[NamedAction] = &[COMPACT];
 
 /// Acts above the window without the answer or the buffer, whichever is larger.
-const COMPACT: NamedAction = NamedAction {
-    name: "opencode_v2.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the whole history with one message: a summary, and the newest messages as text.",
-    shape: Shape::OpenAi,
-    numbers: &["tools_tokens", "max_output", "buffer", "keep", "is_on"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "opencode_v2.compact",
+    ActionKind::Summarize,
+    "Replaces the whole history with one message: a summary, and the newest messages as text.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["tools_tokens", "max_output", "buffer", "keep", "is_on"]);
 
 /// Maximum answer to a summary request.
+// As in opencode-ai 1.18.33, `SessionCompaction` of `packages/core`.
 const MAX_ANSWER: u64 = 4_096;
 
 fn compact(

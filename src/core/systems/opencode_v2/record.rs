@@ -1,10 +1,11 @@
 //! Messages as text, and their estimates: a quarter token for each UTF-16 unit.
 
 use crate::chat::{ChatMessage, Rule, result_of_call};
+use crate::json::{Value, json};
 use crate::systems::javascript::{first_units, length};
-use serde_json::{Value, json};
 
 /// UTF-16 units of a result that the text keeps.
+// As in opencode-ai 1.18.33, `SessionCompaction` of `packages/core`.
 const RESULT: usize = 2_000;
 /// An id of a message, which counts like its text.
 const ID: &str = "msg_00000000000000000000000000";

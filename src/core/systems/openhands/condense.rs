@@ -1,8 +1,8 @@
 //! `LLMSummarizingCondenser.condense`, repeated as the agent's loop does until it returns no condensation.
 
-use super::text::{event_text, request};
-use super::view::View;
-use crate::chat::{PendingRequest, Replies, Shape, SummaryReply};
+use super::text::{event_text, summary_request};
+use super::view::EventView;
+use crate::chat::{PendingRequest, Replies, SummaryReply};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::systems::python::signed;
 use crate::systems::stage_settings::summarizing;
@@ -11,22 +11,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Acts on request after a rejected call, above `max_tokens` (0: the window alone) and above `max_size` events.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "openhands.condense",
-    kind: ActionKind::Summarize,
-    help: "Summarizes the events between the first ones and the newest half.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "max_size",
-        "keep_first",
-        "max_tokens",
-        "minimum_progress",
-        "reset_retries",
-        "reset_scaling",
-        "forced",
-    ],
-    make: |settings| summarizing(settings, condense),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "openhands.condense",
+    ActionKind::Summarize,
+    "Summarizes the events between the first ones and the newest half.",
+    |settings| summarizing(settings, condense),
+)
+.with_numbers(&[
+    "max_size",
+    "keep_first",
+    "max_tokens",
+    "minimum_progress",
+    "reset_retries",
+    "reset_scaling",
+    "forced",
+]);
 
 const NO_INDEX: &str = "Unable to compute forgotten events";
 const NO_EVENTS: &str = "Cannot condense 0 events. This typically occurs when a tool loop spans almost the entire view, leaving no valid range for forgetting events. Consider adjusting keep_first or max_size parameters.";
@@ -49,7 +48,7 @@ fn condense(
     input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<Rewritten, PendingRequest> {
-    let mut view = View::new(input);
+    let mut view = EventView::new(input);
     let mut done = Rewritten::default();
     let mut is_requested = input.at == Hook::OverflowError || input.flag("forced");
     let mut changed = false;
@@ -102,7 +101,7 @@ fn limit(input: &RewriteInput<'_>) -> u64 {
 
 /// Returns a condensation, or the reason why none is available.
 fn condensation(
-    view: &View<'_>,
+    view: &EventView<'_>,
     reasons: Reasons,
     input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
@@ -124,7 +123,11 @@ fn condensation(
 }
 
 /// Returns the events to remove; `None` if no allowed index follows.
-fn forgotten(view: &View<'_>, reasons: Reasons, input: &RewriteInput<'_>) -> Option<Range<usize>> {
+fn forgotten(
+    view: &EventView<'_>,
+    reasons: Reasons,
+    input: &RewriteInput<'_>,
+) -> Option<Range<usize>> {
     let keep_first = input.count("keep_first");
     let half = |n: usize| signed(n / 2) - signed(keep_first) - 1;
     let tails = [
@@ -143,7 +146,7 @@ fn forgotten(view: &View<'_>, reasons: Reasons, input: &RewriteInput<'_>) -> Opt
 }
 
 /// Returns the number of newest events to keep so that those removed have more tokens than `reduction`.
-fn suffix(view: &View<'_>, keep_first: usize, reduction: u64) -> usize {
+fn suffix(view: &EventView<'_>, keep_first: usize, reduction: u64) -> usize {
     let n = view.len().saturating_sub(keep_first);
     let base = if keep_first > 0 { view.tokens(keep_first) } else { 0 };
     let exceeds = |prefix: usize| view.tokens(keep_first + prefix) - base > reduction;
@@ -167,7 +170,7 @@ fn suffix(view: &View<'_>, keep_first: usize, reduction: u64) -> usize {
 
 /// Summarizes everything behind the system prompt, with shorter events after each failure.
 fn hard_reset(
-    view: &View<'_>,
+    view: &EventView<'_>,
     input: &RewriteInput<'_>,
     replies: &mut Replies<'_>,
     log: &mut Vec<String>,
@@ -198,13 +201,13 @@ fn hard_reset(
 
 /// Returns the summary of events; `None` if the answer has no text. The inner error is a failed request.
 fn summary(
-    view: &View<'_>,
+    view: &EventView<'_>,
     events: Range<usize>,
     max_length: Option<usize>,
     replies: &mut Replies<'_>,
 ) -> Result<Result<Option<Arc<str>>, String>, PendingRequest> {
     let texts = events.map(|at| event_text(view, at));
-    Ok(match replies.reply_to(request(texts, max_length))? {
+    Ok(match replies.reply_to(summary_request(texts, max_length))? {
         SummaryReply::Text(text) => Ok(Some(text)),
         SummaryReply::ToolCall => Ok(None),
         SummaryReply::Failed(why) => Err(format!("Summarization LLM call failed: {why}")),

@@ -1,12 +1,13 @@
 //! The summary request: each event as text, its content cut to a preview.
 
-use super::view::{Kind, View};
+use super::view::{CondenserEventKind, EventView};
 use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest};
-use crate::systems::python::{head, tail};
+use crate::systems::python::{first_chars, last_chars};
 
 const SYSTEM: &str = include_str!("prompt.txt");
 
 /// Characters of a preview.
+// As in openhands-sdk 1.58.2, `N_CHAR_PREVIEW` (`openhands/sdk/event/base.py`).
 const PREVIEW: usize = 500;
 
 /// Takes the place of the middle of a long event.
@@ -35,7 +36,7 @@ const TOOLS: [&str; 18] = [
 ];
 
 /// Returns the request for a summary of events, each cut to a length.
-pub(super) fn request(
+pub(super) fn summary_request(
     events: impl Iterator<Item = String>,
     max_length: Option<usize>,
 ) -> SummaryRequest {
@@ -60,35 +61,35 @@ fn shortened(text: &str, length: usize) -> String {
         return text.to_owned();
     }
     let Some(rest) = length.checked_sub(n_notice).filter(|rest| *rest > 0) else {
-        return head(CLIPPED, length).to_owned();
+        return first_chars(CLIPPED, length).to_owned();
     };
     let n_head = rest.div_ceil(2);
-    format!("{}{CLIPPED}{}", head(text, n_head), tail(text, rest - n_head))
+    format!("{}{CLIPPED}{}", first_chars(text, n_head), last_chars(text, rest - n_head))
 }
 
 /// `str(event)`.
-pub(super) fn event_text(view: &View<'_>, at: usize) -> String {
+pub(super) fn event_text(view: &EventView<'_>, at: usize) -> String {
     let event = view.event(at);
     let message = view.message_of(event);
     match event.kind {
-        Kind::System => format!(
+        CondenserEventKind::System => format!(
             "SystemPromptEvent (agent)\n  System: {}\n  Tools: {} available",
             preview(&joined(message, "\n")),
             view.n_tools()
         ),
-        Kind::Summary => shown("CondensationSummaryEvent (environment)", message),
-        Kind::Message => {
+        CondenserEventKind::Summary => shown("CondensationSummaryEvent (environment)", message),
+        CondenserEventKind::Message => {
             let source = if message.is("assistant") { "agent" } else { "user" };
             shown(&format!("MessageEvent ({source})"), message)
         }
-        Kind::Action => {
+        CondenserEventKind::Action => {
             let thought =
                 if event.nth == 0 { preview(&joined(message, " ")) } else { String::new() };
             let tool = message.calls()[event.nth].tool();
             let class = action_class(tool);
             format!("ActionEvent (agent)\n  Thought: {thought}\n  Action: {class}")
         }
-        Kind::Observation => format!(
+        CondenserEventKind::Observation => format!(
             "ObservationEvent (environment)\n  Tool: {}\n  Result: {}",
             message.name.as_deref().unwrap_or_default(),
             preview(&joined(message, ""))
@@ -109,7 +110,7 @@ fn shown(name: &str, message: &ChatMessage) -> String {
     }
     let mut text = joined(message, " ");
     if text.chars().count() > PREVIEW {
-        text = format!("{}...", head(&text, PREVIEW - 3));
+        text = format!("{}...", first_chars(&text, PREVIEW - 3));
     }
     format!("{name}\n  {role}: {text}")
 }
@@ -130,7 +131,7 @@ fn joined(message: &ChatMessage, separator: &str) -> String {
 }
 
 fn preview(text: &str) -> String {
-    let start = head(text, PREVIEW);
+    let start = first_chars(text, PREVIEW);
     let mark = if start.len() < text.len() { "..." } else { "" };
     format!("{start}{mark}")
 }

@@ -2,19 +2,20 @@
 
 use crate::chat::{Call, Calls, ChatMessage, Rule};
 use crate::engine::RewriteInput;
+use crate::json::Value;
 use crate::session::WrittenKind;
 use crate::systems::litellm::{PRIMING, TokenCounter};
-use serde_json::Value;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Tokens that two joined user messages save: those of a message and of its role.
+// 3 and 1 in the count of litellm (`systems/litellm/counter.rs`).
 const JOINED: u64 = 4;
 
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CondenserEventKind {
     System,
     Message,
     Summary,
@@ -24,8 +25,8 @@ pub(super) enum Kind {
 
 /// One event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    pub(super) kind: Kind,
+pub(super) struct CondenserEvent {
+    pub(super) kind: CondenserEventKind,
     /// Index of its message.
     message: usize,
     /// Index of its call in the message.
@@ -34,9 +35,9 @@ pub(super) struct Event {
 
 /// The events of a conversation, the system prompt first.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(super) struct EventView<'a> {
     messages: Vec<ChatMessage>,
-    events: Vec<Event>,
+    events: Vec<CondenserEvent>,
     tools: &'a [Value],
     counter: TokenCounter,
     /// Whether the conversation has no system prompt, so that the first message is a stand-in.
@@ -45,7 +46,7 @@ pub(super) struct View<'a> {
     has_thinking: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> EventView<'a> {
     /// Returns the events of a conversation.
     pub(super) fn new(input: &RewriteInput<'a>) -> Self {
         let all = &input.messages;
@@ -68,13 +69,17 @@ impl<'a> View<'a> {
     fn find_events(&mut self) {
         let events = self.messages.iter().enumerate().flat_map(|(at, message)| {
             let kind = match &*message.role {
-                _ if message.written == Some(WrittenKind::Summary) => Kind::Summary,
-                "system" => Kind::System,
-                "tool" => Kind::Observation,
-                _ if message.calls().is_empty() => Kind::Message,
-                _ => Kind::Action,
+                _ if message.written == Some(WrittenKind::Summary) => CondenserEventKind::Summary,
+                "system" => CondenserEventKind::System,
+                "tool" => CondenserEventKind::Observation,
+                _ if message.calls().is_empty() => CondenserEventKind::Message,
+                _ => CondenserEventKind::Action,
             };
-            (0..message.calls().len().max(1)).map(move |nth| Event { kind, message: at, nth })
+            (0..message.calls().len().max(1)).map(move |nth| CondenserEvent {
+                kind,
+                message: at,
+                nth,
+            })
         });
         self.events = events.collect();
     }
@@ -85,12 +90,12 @@ impl<'a> View<'a> {
     }
 
     /// Returns an event.
-    pub(super) fn event(&self, at: usize) -> Event {
+    pub(super) fn event(&self, at: usize) -> CondenserEvent {
         self.events[at]
     }
 
     /// Returns the message of an event.
-    pub(super) fn message_of(&self, event: Event) -> &ChatMessage {
+    pub(super) fn message_of(&self, event: CondenserEvent) -> &ChatMessage {
         &self.messages[event.message]
     }
 
@@ -122,6 +127,8 @@ impl<'a> View<'a> {
     /// Returns the first index from `at` on where events may be cut: not within the calls of an answer and their
     /// results, and not within a loop of calls that begins with thinking. `None` without such an index.
     pub(super) fn next_index(&self, at: usize) -> Option<usize> {
+        // One pass with two states: the calls that wait for a result, and whether a loop of calls has begun with
+        // thinking.
         let mut pending: HashSet<&str> = HashSet::new();
         let mut is_loop = false;
         for idx in 0..=self.len() {
@@ -132,7 +139,7 @@ impl<'a> View<'a> {
             if let Some(event) = event {
                 let message = self.message_of(event);
                 match event.kind {
-                    Kind::Action => {
+                    CondenserEventKind::Action => {
                         // The first action of an answer has its thinking.
                         let has_thinking = self.has_thinking && message.reasoning.is_some();
                         let starts = has_thinking && event.nth == 0;
@@ -140,7 +147,7 @@ impl<'a> View<'a> {
                         is_loop |= starts;
                         pending.insert(id(&message.calls()[event.nth]));
                     }
-                    Kind::Observation => {
+                    CondenserEventKind::Observation => {
                         is_in_loop = is_loop;
                         pending.remove(message.call_id.as_deref().unwrap_or_default());
                     }

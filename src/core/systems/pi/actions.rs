@@ -3,7 +3,7 @@
 use super::cut::find_cut;
 use super::file_lists::FileLists;
 use super::request;
-use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape, n_system};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
 use crate::systems::missing_results::{Place, add_missing};
@@ -14,23 +14,20 @@ pub static ACTIONS: &[NamedAction] = &[COMPACT, SHAPE];
 
 /// `at = "turn_start"`: checks when the last run ended, and again before the user message if that failed. The new user
 /// message is not part of it. At `overflow_error` everything is.
-const COMPACT: NamedAction = NamedAction {
-    name: "pi.compact",
-    kind: ActionKind::Summarize,
-    help: "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
-    shape: Shape::OpenAi,
-    numbers: &["keep", "reserve"],
-    make: |settings| summarizing(settings, compact),
-};
+const COMPACT: NamedAction = NamedAction::new(
+    "pi.compact",
+    ActionKind::Summarize,
+    "Summarizes everything before a cut that may split a turn, whose beginning gets a summary of its own.",
+    |settings| summarizing(settings, compact),
+)
+.with_numbers(&["keep", "reserve"]);
 
-const SHAPE: NamedAction = NamedAction {
-    name: "pi.shape",
-    kind: ActionKind::Repair,
-    help: "Adds results for calls without one, and leaves out answers without text and calls.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, shape),
-};
+const SHAPE: NamedAction = NamedAction::new(
+    "pi.shape",
+    ActionKind::Repair,
+    "Adds results for calls without one, and leaves out answers without text and calls.",
+    |settings| numbers_only(settings, shape),
+);
 
 /// Text of an added result.
 const NO_RESULT: &str = "No result provided";

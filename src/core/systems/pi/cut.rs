@@ -4,6 +4,7 @@ use crate::chat::ChatMessage;
 use crate::systems::javascript::length;
 
 /// Characters that an image counts.
+// As in pi 0.73.1, `core/compaction/compaction.js`: 1,200 tokens at four characters each.
 const IMAGE_CHARS: usize = 4_800;
 
 /// `estimateTokens`: returns the estimated tokens of a message, its characters divided by four, rounded up.

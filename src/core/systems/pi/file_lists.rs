@@ -1,7 +1,7 @@
 //! Lists of the files that were read and modified. A summary ends with them, and they pass to the next summary.
 
 use crate::chat::ChatMessage;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

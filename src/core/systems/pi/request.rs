@@ -4,6 +4,7 @@ use crate::chat::{ChatMessage, SummaryRequest};
 use crate::systems::javascript::{first_units, length, named_arguments};
 
 /// Maximum UTF-16 units of a tool result in a request.
+// As in pi 0.73.1, `TOOL_RESULT_MAX_CHARS` (`core/compaction/utils.js`).
 const RESULT_CHARS: usize = 2_000;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
@@ -57,7 +58,7 @@ fn conversation(messages: &[ChatMessage]) -> String {
                 add(&mut parts, "[Assistant tool calls]", &calls.join("; "));
             }
             "tool" => {
-                add(&mut parts, "[Tool result]", &shortened(message.joined_text("").into_owned()))
+                add(&mut parts, "[Tool result]", &shortened(message.joined_text("").into_owned()));
             }
             _ => {}
         }

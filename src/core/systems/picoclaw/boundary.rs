@@ -48,7 +48,7 @@ pub fn before_group(history: &[ChatMessage], cut: usize) -> usize {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     fn history(roles: &str) -> Vec<ChatMessage> {
         let message = |role| match role {

@@ -1,6 +1,6 @@
 //! Events that PicoClaw sends to its listeners when it reduces a context.
 
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Reason for a forced compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

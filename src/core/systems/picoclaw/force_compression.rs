@@ -6,9 +6,11 @@ use super::message::with_more_text;
 use super::{Edition, Stored};
 
 /// Before, a history of this many messages or fewer is unchanged.
+// As in picoclaw 021aa7d6, `pkg/agent/loop.go`.
 const MAX_UNCHANGED_BEFORE: usize = 4;
 
 /// As built, a history of this many messages or fewer is unchanged.
+// As in picoclaw cf67dd38, `pkg/agent/context_legacy.go`.
 const MAX_UNCHANGED_AFTER: usize = 2;
 
 /// Log line after a compression.
@@ -92,7 +94,7 @@ fn drop_half_of_turns(stored: &Stored) -> Option<Compressed> {
 mod tests {
     use super::*;
     use crate::chat::{ChatMessage, message_from_json};
-    use serde_json::json;
+    use crate::json::json;
 
     fn chain(n_calls: usize) -> Vec<ChatMessage> {
         let mut history = vec![ChatMessage::new("user", "q")];

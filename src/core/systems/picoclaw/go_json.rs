@@ -3,7 +3,7 @@
 //! Go's values come from `json.Unmarshal` into maps: keys are sorted, every number is a float, and `<`, `>`, `&` and
 //! the two line separators are escaped.
 
-use serde_json::{Map, Number, Value};
+use crate::json::{Map, Number, Value};
 use std::fmt::Write as _;
 
 /// `json.Marshal`.

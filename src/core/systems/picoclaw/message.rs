@@ -4,7 +4,7 @@
 //! and all other blocks as media.
 
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Fields, Text};
-use serde_json::Value;
+use crate::json::Value;
 use std::borrow::Cow;
 
 /// Returns a message's text as PicoClaw stores it.
@@ -112,7 +112,7 @@ pub fn are_equivalent(a: &ChatMessage, b: &ChatMessage) -> bool {
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     fn with_picture() -> ChatMessage {
         message_from_json(&json!({"role": "user", "content": [

@@ -1,14 +1,11 @@
 //! Assembly of a request: one system message of parts, the history that may be sent, the current user message.
 
+use super::edition::Edition;
 use super::message::{media_of, text_of};
 use super::sanitize::sanitize;
-use super::store::Stored;
-use super::{Conversation, Edition};
+use super::store::{Conversation, Stored, summary_part};
 use crate::chat::ChatMessage;
-use serde_json::{Value, json};
-
-/// Introduction of a summary in the system prompt.
-pub const SUMMARY_INTRODUCTION: &str = "CONTEXT_SUMMARY: The following is an approximate summary of prior conversation for reference only. It may be incomplete or outdated — always defer to explicit instructions.\n\n";
+use crate::json::{Value, json};
 
 /// Separator of the parts of the system prompt.
 const SEPARATOR: &str = "\n\n---\n\n";
@@ -22,11 +19,6 @@ pub struct Prompt {
     pub current: Option<ChatMessage>,
     /// The edition whose rules select what is sent.
     pub edition: Edition,
-}
-
-/// Returns the summary as a part of the system prompt.
-pub fn summary_part(summary: &str) -> String {
-    format!("{SUMMARY_INTRODUCTION}{summary}")
 }
 
 impl Prompt {

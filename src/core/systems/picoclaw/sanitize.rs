@@ -104,7 +104,7 @@ fn answers(
 mod tests {
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::{Value, json};
+    use crate::json::{Value, json};
 
     fn history(messages: &Value) -> Vec<ChatMessage> {
         let messages = messages.as_array().unwrap().iter();

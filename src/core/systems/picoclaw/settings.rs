@@ -3,6 +3,7 @@
 use super::Edition;
 
 /// `max_tokens` if the configuration has zero.
+// The defaults of this file are those of picoclaw 021aa7d6, `pkg/agent/instance.go`.
 const MAX_TOKENS: i64 = 8192;
 
 /// `summarize_message_threshold` if the configuration has zero.
@@ -12,6 +13,7 @@ const MESSAGE_THRESHOLD: i64 = 20;
 const TOKEN_PERCENT: i64 = 75;
 
 /// The default context window that the issue proposes.
+// From sipeed/picoclaw issue 1439.
 const PROPOSED_WINDOW: i64 = 131_072;
 
 /// Ratio of the default context window to the output tokens, as built.

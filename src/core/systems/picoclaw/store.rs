@@ -3,9 +3,11 @@
 //! The store contains messages of the user, the assistant and tools, and one separate summary; the system prompt is
 //! rebuilt for every request. A replay has instructions first, then the summary as a separate message.
 
-use super::prompt::{SUMMARY_INTRODUCTION, summary_part};
 use crate::chat::{ChatMessage, n_system};
 use crate::session::WrittenKind;
+
+/// Introduction of a summary in the system prompt.
+pub const SUMMARY_INTRODUCTION: &str = "CONTEXT_SUMMARY: The following is an approximate summary of prior conversation for reference only. It may be incomplete or outdated — always defer to explicit instructions.\n\n";
 
 /// A stored session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,6 +74,11 @@ impl Conversation {
 pub fn history(messages: &[ChatMessage]) -> &[ChatMessage] {
     let n_system = n_system(messages);
     &messages[n_system..]
+}
+
+/// Returns the summary as a part of the system prompt.
+pub fn summary_part(summary: &str) -> String {
+    format!("{SUMMARY_INTRODUCTION}{summary}")
 }
 
 /// Returns the summary in a message that a policy wrote.

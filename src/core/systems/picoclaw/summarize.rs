@@ -15,6 +15,7 @@ pub const STARTED: &str = "Memory threshold reached. Optimizing conversation his
 
 /// Maximum number of messages that are summarized at once, with the previous summary; more are split into two halves, without
 /// it.
+// As in picoclaw, `pkg/agent/loop.go` at 021aa7d6 and `pkg/agent/context_legacy.go` at cf67dd38.
 const MAX_MESSAGES_AT_ONCE: usize = 10;
 
 /// Appended if messages were too large to be summarized.

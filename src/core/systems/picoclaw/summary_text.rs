@@ -4,6 +4,8 @@ use super::message::text_of;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 /// Temperature of every summary request.
+// The numbers of this file are those of picoclaw, `pkg/agent/loop.go` at 021aa7d6 and `pkg/agent/context_legacy.go` at
+// cf67dd38.
 pub const TEMPERATURE: f64 = 0.3;
 
 /// Number of tries per request. Between them PicoClaw sleeps for 100 and 200 ms.

@@ -2,22 +2,24 @@
 
 use super::history::History;
 use super::size;
-use crate::chat::{Arguments, Calls, ChatMessage, Shape};
+use crate::chat::{Arguments, Calls, ChatMessage};
 use crate::engine::{ActionKind, Memory, MessageEdit, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
 
 /// `min_clear_tokens` is 0 for no minimum.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "pydantic_ai.clear",
-    kind: ActionKind::Clear,
-    help: "Clears all results but the newest.",
-    shape: Shape::OpenAi,
-    numbers: &const {
-        joined::<6>(&[&size::NUMBERS, &["keep_pairs", "clear_tool_inputs", "min_clear_tokens"]])
-    },
-    make: |settings| numbers_only(settings, clear),
-};
+pub(super) const ACTION: NamedAction =
+    NamedAction::new(
+        "pydantic_ai.clear",
+        ActionKind::Clear,
+        "Clears all results but the newest.",
+        |settings| numbers_only(settings, clear),
+    )
+    .with_numbers(
+        &const {
+            joined::<6>(&[&size::NUMBERS, &["keep_pairs", "clear_tool_inputs", "min_clear_tokens"]])
+        },
+    );
 
 const PLACEHOLDER: &str = "[tool result cleared]";
 const NO_ARGUMENTS: &str = "{}";

@@ -1,20 +1,18 @@
 //! The agent's messages. Everything between two answers is one message, a request.
 
-use crate::chat::{ChatMessage, Shape, n_system};
+use crate::chat::{ChatMessage, n_system};
 use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::json::{Value, json};
 use crate::systems::stage_settings::numbers_only;
-use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// At `turn_start`, the new messages are not part of the history yet.
-pub(super) const REPAIR: NamedAction = NamedAction {
-    name: "pydantic_ai.repair",
-    kind: ActionKind::Repair,
-    help: "Removes results whose call is not in the history.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, repair),
-};
+pub(super) const REPAIR: NamedAction = NamedAction::new(
+    "pydantic_ai.repair",
+    ActionKind::Repair,
+    "Removes results whose call is not in the history.",
+    |settings| numbers_only(settings, repair),
+);
 
 /// Key of the turn until whose end the first request is separate from the next one, and its size, in memory.
 const FIRST: &str = "pydantic_ai_first";

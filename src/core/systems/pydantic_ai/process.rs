@@ -1,29 +1,27 @@
 //! Processors that the documentation shows. What they return replaces the history.
 
 use super::history::{History, Start, orphans, state};
-use crate::chat::{Call, ChatMessage, PendingRequest, Replies, Shape, SummaryRequest};
+use crate::chat::{Call, ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::json;
 use std::sync::Arc;
 
-pub(super) const KEEP: NamedAction = NamedAction {
-    name: "pydantic_ai.keep_recent",
-    kind: ActionKind::Drop,
-    help: "Removes all messages but the newest.",
-    shape: Shape::OpenAi,
-    numbers: &["n"],
-    make: |settings| numbers_only(settings, keep),
-};
+pub(super) const KEEP: NamedAction = NamedAction::new(
+    "pydantic_ai.keep_recent",
+    ActionKind::Drop,
+    "Removes all messages but the newest.",
+    |settings| numbers_only(settings, keep),
+)
+.with_numbers(&["n"]);
 
-pub(super) const SUMMARIZE: NamedAction = NamedAction {
-    name: "pydantic_ai.summarize_old",
-    kind: ActionKind::Summarize,
-    help: "Replaces all messages but the newest with a summary of the oldest.",
-    shape: Shape::OpenAi,
-    numbers: &["n"],
-    make: |settings| summarizing(settings, summarize),
-};
+pub(super) const SUMMARIZE: NamedAction = NamedAction::new(
+    "pydantic_ai.summarize_old",
+    ActionKind::Summarize,
+    "Replaces all messages but the newest with a summary of the oldest.",
+    |settings| summarizing(settings, summarize),
+)
+.with_numbers(&["n"]);
 
 const INSTRUCTIONS: &str = include_str!("instructions.txt");
 const RETURN_TEXT: &str = "<system>Please return text.</system>";

@@ -2,21 +2,21 @@
 
 use super::history::{History, Start, state};
 use super::size;
-use crate::chat::{ChatMessage, Shape};
+use crate::chat::ChatMessage;
 use crate::engine::{ActionKind, Memory, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::{joined, numbers_only};
 use std::collections::HashSet;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "pydantic_ai.slide",
-    kind: ActionKind::Drop,
-    help: "Removes all messages but the first request of the user and the newest.",
-    shape: Shape::OpenAi,
-    numbers: &const { joined::<5>(&[&size::NUMBERS, &["keep_messages", "preserve_first"]]) },
-    make: |settings| numbers_only(settings, slide),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "pydantic_ai.slide",
+    ActionKind::Drop,
+    "Removes all messages but the first request of the user and the newest.",
+    |settings| numbers_only(settings, slide),
+)
+.with_numbers(&const { joined::<5>(&[&size::NUMBERS, &["keep_messages", "preserve_first"]]) });
 
 /// Number of messages before a cut whose calls are searched.
+// As in pydantic-ai-harness 0.62.0, `_TOOL_PAIR_SEARCH_RANGE` (`compaction/_shared.py`).
 const SEARCHED: usize = 5;
 
 fn slide(input: &RewriteInput<'_>) -> Rewritten {

@@ -1,39 +1,37 @@
 //! Actions of presets.
 
 use super::compress::{Compressed, Conversation, compress};
-use super::estimate::{estimate, thresholds};
+use super::estimate::{estimated_tokens, thresholds};
 use crate::chat::{
-    ChatMessage, PendingRequest, Replies, Rule, Shape, first_pending, n_system, stored_ranges,
+    ChatMessage, PendingRequest, Replies, Rule, first_pending, n_system, stored_ranges,
 };
 use crate::engine::{ActionKind, Hook, MessageEdit, NamedAction, RewriteInput, Rewritten};
+use crate::json::json;
 use crate::systems::stage_settings::{numbers_only, summarizing};
-use serde_json::json;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[COMPRESS, CURATE];
 
 /// Acts from the share of the window on, or earlier to leave space for a summary.
-const COMPRESS: NamedAction = NamedAction {
-    name: "qwen_code.compress",
-    kind: ActionKind::Summarize,
-    help: "Summarizes everything but the newest message, and answers the summary in the model's name.",
-    shape: Shape::OpenAi,
-    numbers: &["reported_input", "reported_output", "share", "shares_cache"],
-    make: |settings| summarizing(settings, compress_if_due),
-};
+const COMPRESS: NamedAction = NamedAction::new(
+    "qwen_code.compress",
+    ActionKind::Summarize,
+    "Summarizes everything but the newest message, and answers the summary in the model's name.",
+    |settings| summarizing(settings, compress_if_due),
+)
+.with_numbers(&["reported_input", "reported_output", "share", "shares_cache"]);
 
-const CURATE: NamedAction = NamedAction {
-    name: "qwen_code.curate",
-    kind: ActionKind::Repair,
-    help: "Leaves out an answer without content, with the message that it answers.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, curate),
-};
+const CURATE: NamedAction = NamedAction::new(
+    "qwen_code.curate",
+    ActionKind::Repair,
+    "Leaves out an answer without content, with the message that it answers.",
+    |settings| numbers_only(settings, curate),
+);
 
 const EMPTY_ANSWERS: Rule = Rule::new("qwen_code: empty answers");
 
 /// Failures after which it no longer tries.
+// As in qwen-code 0.24.4, `services/chatCompressionService.ts`.
 const MAX_FAILURES: u64 = 3;
 
 /// Keys in memory: tokens of the last request and of its answer, whether they are an estimate, and failures in a row
@@ -109,7 +107,7 @@ fn still_too_large(
     let (status, tokens) = match result {
         Compressed::Nothing => ("NOOP", before),
         Compressed::Failed(status) => (*status, before),
-        Compressed::History(_, new) => ("COMPRESSED", new + estimate(conversation.pending)),
+        Compressed::History(_, new) => ("COMPRESSED", new + estimated_tokens(conversation.pending)),
     };
     (tokens as f64 >= limit).then(|| format!("Context is too large to send safely after automatic compression. Estimated prompt tokens: {tokens}; hard limit: {limit}; compression status: {status}. Start a new session or reduce the resumed history before continuing."))
 }
@@ -127,8 +125,8 @@ fn count(input: &RewriteInput<'_>, start: usize, end: usize) -> ((u64, u64, bool
         prompt => (prompt, reported("reported_output"), false),
     };
     let tokens = match counts.0 {
-        0 => estimate(&input.messages[start..]),
-        prompt => prompt + counts.1 + estimate(&input.messages[end..]),
+        0 => estimated_tokens(&input.messages[start..]),
+        prompt => prompt + counts.1 + estimated_tokens(&input.messages[end..]),
     };
     (counts, tokens)
 }

@@ -1,9 +1,10 @@
 //! The part to summarize, the two kinds of request, and the new history.
 
-use super::estimate::{SUMMARY_RESERVE, estimate, estimate_text};
+use super::estimate::{SUMMARY_RESERVE, estimate_text, estimated_tokens};
 use crate::chat::{ChatMessage, Content, PendingRequest, Replies, SummaryReply, SummaryRequest};
 
 /// Tokens that an estimate of a summary request may be too low.
+// As in qwen-code 0.24.4, `services/chatCompressionService.ts`.
 const MARGIN: u64 = 1_024;
 
 const PROMPT: &str = include_str!("prompt.txt");
@@ -64,8 +65,8 @@ pub(super) fn compress(
         return Ok(Compressed::Failed("COMPRESSION_FAILED_EMPTY_SUMMARY"));
     }
     let new = new_history(history, &summary);
-    let rest = conversation.tokens.saturating_sub(estimate(history));
-    let tokens = rest + estimate(&new);
+    let rest = conversation.tokens.saturating_sub(estimated_tokens(history));
+    let tokens = rest + estimated_tokens(&new);
     Ok(if tokens > conversation.tokens {
         Compressed::Failed("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
     } else {
@@ -88,7 +89,7 @@ impl Conversation<'_> {
     /// Returns the request with instructions of its own.
     fn own_request(&self) -> SummaryRequest {
         let asked = self.asked();
-        let tokens = estimate(&asked) + estimate_text(PROMPT) + estimate_text(DIRECTIVE);
+        let tokens = estimated_tokens(&asked) + estimate_text(PROMPT) + estimate_text(DIRECTIVE);
         let left = self.window.saturating_sub(tokens + MARGIN);
         let system = [ChatMessage::new("system", PROMPT)];
         SummaryRequest {
@@ -168,7 +169,7 @@ mod tests {
         };
         assert_eq!(of(100_000), Some(20_000));
         assert_eq!(of(1_000), Some(1));
-        let used = estimate(&history) + estimate_text(PROMPT) + 20 + MARGIN;
+        let used = estimated_tokens(&history) + estimate_text(PROMPT) + 20 + MARGIN;
         assert_eq!(of(20_000), Some(20_000 - used));
     }
 }

@@ -1,10 +1,12 @@
 //! Counts of messages, and the thresholds: a quarter token for each UTF-16 unit of what a request contains.
 
 use crate::chat::{BlockBody, ChatMessage, Rule};
+use crate::json::json;
 use crate::systems::javascript::length;
-use serde_json::json;
 
 /// Tokens reserved for the answer to a summary request, and its maximum.
+// The numbers of this file are those of qwen-code 0.24.4, `services/chatCompressionService.ts` and
+// `services/tokenEstimation.ts`.
 pub(super) const SUMMARY_RESERVE: u64 = 20_000;
 /// Tokens between the highest trigger and the reserve.
 const BUFFER: f64 = 13_000.0;
@@ -35,7 +37,7 @@ pub(super) fn thresholds(window: u64, share: f64) -> Thresholds {
 }
 
 /// `estimateContentTokens`: returns the estimated tokens of messages.
-pub(super) fn estimate(messages: &[ChatMessage]) -> u64 {
+pub(super) fn estimated_tokens(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(units).sum::<u64>().div_ceil(4)
 }
 

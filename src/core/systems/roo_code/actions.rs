@@ -1,13 +1,13 @@
 //! Actions of presets.
 
 use super::measure::{Measure, condensed};
-use super::request::request;
+use super::request::summary_request;
 use super::window::{groups, slide, with_all, with_hidden, without_hidden};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, n_system};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::json::{Value, json};
 use crate::session::WrittenKind;
-use crate::systems::stage_settings::{check_keys, numbers_only, text};
-use serde_json::{Value, json};
+use crate::systems::stage_settings::{check_keys, numbers_only, text_setting};
 use std::sync::Arc;
 
 /// Actions of presets.
@@ -15,28 +15,26 @@ pub static ACTIONS: &[NamedAction] = &[CONDENSE, TRUNCATE];
 
 /// Acts above `allowed` tokens or from `percent` of the window on. `environment` is the text that every summary ends
 /// with, if it is known.
-const CONDENSE: NamedAction = NamedAction {
-    name: "roo_code.condense",
-    kind: ActionKind::Summarize,
-    help: "Replaces everything, the newest message too, with one summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "percent", "allowed", "is_on"],
-    make: |settings| {
+const CONDENSE: NamedAction = NamedAction::new(
+    "roo_code.condense",
+    ActionKind::Summarize,
+    "Replaces everything, the newest message too, with one summary.",
+    |settings| {
         check_keys(settings, &["environment"])?;
-        let environment = text(settings, "environment")?;
+        let environment = text_setting(settings, "environment")?;
         Ok(Arc::new(Condense { environment: environment.map(str::to_owned) }))
     },
-};
+)
+.with_numbers(&["reported", "percent", "allowed", "is_on"]);
 
 /// Acts if `roo_code.condense` is off or failed at this call.
-const TRUNCATE: NamedAction = NamedAction {
-    name: "roo_code.truncate",
-    kind: ActionKind::Drop,
-    help: "Hides half of the messages behind the first, with a marker.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "allowed", "is_on"],
-    make: |settings| numbers_only(settings, truncate),
-};
+const TRUNCATE: NamedAction = NamedAction::new(
+    "roo_code.truncate",
+    ActionKind::Drop,
+    "Hides half of the messages behind the first, with a marker.",
+    |settings| numbers_only(settings, truncate),
+)
+.with_numbers(&["reported", "allowed", "is_on"]);
 
 /// Key of the call at which a summary failed, in memory.
 const FAILED_AT: &str = "roo_code_failed_at";
@@ -80,7 +78,7 @@ impl Rewrite for Condense {
             return Ok(failed(unchanged, &measure, &input, why));
         }
         let commands = commands(&input, all.get(n_system));
-        let request = request(&with_all(&all[n_system..], &input.memory));
+        let request = summary_request(&with_all(&all[n_system..], &input.memory));
         let summary = match replies.reply_to(request)?.into_text() {
             Ok(text) => text.trim().to_owned(),
             Err(why) => {

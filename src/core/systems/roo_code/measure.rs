@@ -2,9 +2,9 @@
 
 use crate::chat::{ChatMessage, Content, Rule};
 use crate::engine::RewriteInput;
+use crate::json::{Value, json};
 use crate::systems::terms::terms;
 use crate::tokens;
-use serde_json::{Value, json};
 
 /// Key of the newest known size of the context, in memory.
 const CONTEXT: &str = "roo_code_context";
@@ -20,6 +20,7 @@ fn tokens<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
 
 /// Adds a half to a number of tokens, rounded up.
 fn with_half(tokens: u64) -> u64 {
+    // As in Roo Code at cb836567, `utils/tiktoken`: a margin for models with other vocabularies.
     (tokens * 3).div_ceil(2)
 }
 

@@ -1,14 +1,14 @@
 //! The summary request: calls and results become text.
 
 use crate::chat::{Block, ChatMessage, Content, SummaryRequest};
+use crate::json::Value;
 use crate::session::WrittenKind;
-use serde_json::Value;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");
 const INSTRUCTION: &str = include_str!("prompts/summarize.txt");
 
 /// `summarizeConversation`: returns the request for a summary of messages.
-pub(super) fn request(messages: &[ChatMessage]) -> SummaryRequest {
+pub(super) fn summary_request(messages: &[ChatMessage]) -> SummaryRequest {
     let mut all = vec![ChatMessage::new("system", SYSTEM)];
     let mut parts: Vec<String> = Vec::new();
     let mut last_role = "";

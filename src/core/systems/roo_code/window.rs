@@ -23,6 +23,7 @@ pub(super) fn slide(
     let is_marker = |group: &&Range<usize>| is_marker(&all[group.start]);
     let n_markers = groups.iter().skip(1).take_while(is_marker).count();
     let visible = groups.iter().filter(|group| !is_marker(group)).count();
+    // Half of the messages behind the first, rounded down to an even number to keep pairs of user and assistant.
     let n_hidden = visible.saturating_sub(1) / 2 / 2 * 2;
     let from = groups.get(1 + n_markers)?.start;
     let last = n_hidden.checked_sub(1)?;

@@ -4,64 +4,66 @@ use super::estimate::projected;
 use super::sliding::{Reduced, UNABLE, reduce};
 use super::stored_messages::{Pins, StoredMessage, has_calls, stored_messages};
 use super::summarize::{n_summarized, summarized};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Rule};
 use crate::engine::{
     ActionKind, Memory, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
-use crate::systems::stage_settings::{check_keys, choice, numbers_only};
-use serde_json::json;
+use crate::json::json;
+use crate::systems::stage_settings::{check_keys, choice_setting, numbers_only};
 use std::sync::Arc;
 
 /// Actions of presets.
 pub static ACTIONS: &[NamedAction] = &[ANSWER, SLIDE, SUMMARIZE, SHAPE];
 
-const ANSWER: NamedAction = NamedAction {
-    name: "strands.answer",
-    kind: ActionKind::Repair,
-    help: "Adds a result to each call of an answer that was interrupted before its tools had run.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, answer_calls),
-};
+const ANSWER: NamedAction = NamedAction::new(
+    "strands.answer",
+    ActionKind::Repair,
+    "Adds a result to each call of an answer that was interrupted before its tools had run.",
+    |settings| numbers_only(settings, answer_calls),
+);
 
 /// `because` is the reason: `rejected`, `rejected for good` (the turn ends with the provider's error), `projected` (at
 /// the share `threshold` of `limit`), `call` (before each call, or each of `per_turn`) or `turn`.
-const SLIDE: NamedAction = NamedAction {
-    name: "strands.slide",
-    kind: ActionKind::Drop,
-    help: "Removes the oldest messages beyond the window; after a rejection, first shortens the oldest results.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "reported",
-        "tools_tokens",
-        "threshold",
-        "limit",
-        "per_turn",
-        "pin_first",
-        "window_size",
-        "shortens",
-    ],
-    make: |settings| Ok(Arc::new(Slide { because: because(settings)? })),
-};
+const SLIDE: NamedAction = NamedAction::new(
+    "strands.slide",
+    ActionKind::Drop,
+    "Removes the oldest messages beyond the window; after a rejection, first shortens the oldest results.",
+    |settings| Ok(Arc::new(Slide { because: because(settings)? })),
+)
+.with_numbers(&[
+    "reported",
+    "tools_tokens",
+    "threshold",
+    "limit",
+    "per_turn",
+    "pin_first",
+    "window_size",
+    "shortens",
+]);
 
 /// `because` is `rejected` or `projected`, as of `strands.slide`.
-const SUMMARIZE: NamedAction = NamedAction {
-    name: "strands.summarize",
-    kind: ActionKind::Summarize,
-    help: "Replaces the oldest share of the messages with a summary.",
-    shape: Shape::OpenAi,
-    numbers: &["reported", "tools_tokens", "threshold", "limit", "pin_first", "ratio", "preserved"],
-    make: |settings| Ok(Arc::new(Summarize { because: because(settings)? })),
-};
+const SUMMARIZE: NamedAction = NamedAction::new(
+    "strands.summarize",
+    ActionKind::Summarize,
+    "Replaces the oldest share of the messages with a summary.",
+    |settings| Ok(Arc::new(Summarize { because: because(settings)? })),
+)
+.with_numbers(&[
+    "reported",
+    "tools_tokens",
+    "threshold",
+    "limit",
+    "pin_first",
+    "ratio",
+    "preserved",
+]);
 
-const SHAPE: NamedAction = NamedAction {
-    name: "strands.shape",
-    kind: ActionKind::Repair,
-    help: "Gives answers without content a text.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, fill_blank_answers),
-};
+const SHAPE: NamedAction = NamedAction::new(
+    "strands.shape",
+    ActionKind::Repair,
+    "Gives answers without content a text.",
+    |settings| numbers_only(settings, fill_blank_answers),
+);
 
 const IS_BLANK: Rule = Rule::new("strands: blank answers");
 /// Text of an answer without content.
@@ -92,7 +94,7 @@ fn because(settings: &toml::Table) -> Result<Because, String> {
         ("call", Because::Call),
         ("turn", Because::Turn),
     ];
-    choice(settings, "because", &reasons)?.ok_or_else(|| "`because` is missing".to_owned())
+    choice_setting(settings, "because", &reasons)?.ok_or_else(|| "`because` is missing".to_owned())
 }
 
 impl Because {
@@ -148,7 +150,7 @@ impl Because {
 fn joined(memory: &Memory, other: &Memory) -> Memory {
     let mut all = memory.as_object().cloned().unwrap_or_default();
     all.extend(other.as_object().cloned().unwrap_or_default());
-    serde_json::Value::from(all).into()
+    crate::json::Value::from(all).into()
 }
 
 #[derive(Debug)]

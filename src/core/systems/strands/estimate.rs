@@ -3,7 +3,7 @@
 use super::stored_messages::StoredMessage;
 use crate::chat::{Block, ChatMessage, Content, Layout, Rule, n_system, python_dumps};
 use crate::engine::{Memory, RewriteInput};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Key of the usage of answers, in memory: pairs of an answer's first part and its tokens.
 const USAGE: &str = "strands_usage";

@@ -2,10 +2,11 @@
 
 use super::stored_messages::{Pins, StoredMessage, has_calls, has_results};
 use crate::chat::{Block, BlockBody, ChatMessage, Content};
-use crate::systems::python::{head, tail};
+use crate::systems::python::{first_chars, last_chars};
 use std::ops::Range;
 
 /// Characters that a shortened result keeps at each end.
+// As in strands-agents 1.62.0, `_PRESERVE_CHARS` (`agent/conversation_manager/sliding_window_conversation_manager.py`).
 const PRESERVED: usize = 200;
 const MARKER: &str = "... [truncated:";
 /// The error that ends a turn.
@@ -100,7 +101,7 @@ fn shortened_text(text: &str) -> Option<String> {
     if n <= 2 * PRESERVED || text.contains(MARKER) {
         return None;
     }
-    let (start, end) = (head(text, PRESERVED), tail(text, PRESERVED));
+    let (start, end) = (first_chars(text, PRESERVED), last_chars(text, PRESERVED));
     let removed = n - 2 * PRESERVED;
     Some(format!("{start}...\n\n{MARKER} {removed} chars removed] ...\n\n...{end}"))
 }

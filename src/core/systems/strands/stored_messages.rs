@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, n_system};
 use crate::engine::Memory;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Key of the pinned parts, in memory.
 const PINS: &str = "strands_pins";

@@ -17,6 +17,7 @@ pub(super) fn n_summarized(
     preserved: usize,
 ) -> Result<usize, &'static str> {
     let n = stored.len();
+    // The limits of the ratio are those of `SummarizingConversationManager` too.
     let share = ((n as f64 * ratio.clamp(0.1, 0.8)) as usize).max(1);
     let mut at = share.min(n.saturating_sub(preserved));
     if at == 0 {

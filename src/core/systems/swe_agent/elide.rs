@@ -1,19 +1,18 @@
 //! `LastNObservations`: replaces all but the newest observations by a line.
 
-use crate::chat::{BlockBody, ChatMessage, Rule, Shape};
+use crate::chat::{BlockBody, ChatMessage, Rule};
 use crate::engine::{ActionKind, Edits, MessageEdit, NamedAction, RewriteInput, Rewritten};
-use crate::systems::python::lines;
+use crate::systems::python::split_lines;
 use crate::systems::stage_settings::numbers_only;
 
 /// Keeps `n` observations, and up to `polling` - 1 more.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "swe_agent.elide",
-    kind: ActionKind::Clear,
-    help: "Replaces all observations but the first and the newest by a line, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["n", "polling", "is_on"],
-    make: |settings| numbers_only(settings, elide),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "swe_agent.elide",
+    ActionKind::Clear,
+    "Replaces all observations but the first and the newest by a line, for the request only.",
+    |settings| numbers_only(settings, elide),
+)
+.with_numbers(&["n", "polling", "is_on"]);
 
 fn elide(input: &RewriteInput<'_>) -> Rewritten {
     if !input.flag("is_on") {
@@ -70,7 +69,7 @@ const LINES: Rule = Rule::new("swe-agent: lines");
 fn line(observation: &ChatMessage) -> String {
     let blocks = observation.blocks().iter().filter_map(|b| b.as_text());
     let texts = observation.text().into_iter().chain(blocks);
-    let n_lines = |_: &ChatMessage| texts.map(|text| lines(text).len() as u64).sum();
+    let n_lines = |_: &ChatMessage| texts.map(|text| split_lines(text).len() as u64).sum();
     let texts = observation.weigh(LINES, n_lines);
     let images = observation.blocks().iter();
     let n_images = images.filter(|block| matches!(block.body, BlockBody::Image(_))).count();

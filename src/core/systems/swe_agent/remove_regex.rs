@@ -1,26 +1,25 @@
 //! `RemoveRegex`: removes matches of patterns from all but the newest messages.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Shape};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::stage_settings::{check_keys, names};
+use crate::systems::stage_settings::{check_keys, names_setting};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// `remove` is a list of patterns (default: `<diff>.*</diff>`). Each is two plain texts with `.*` or `.*?` between them.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "swe_agent.remove_regex",
-    kind: ActionKind::Cut,
-    help: "Removes matching text from all messages but the newest, for the request only.",
-    shape: Shape::OpenAi,
-    numbers: &["keep_last", "is_on"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "swe_agent.remove_regex",
+    ActionKind::Cut,
+    "Removes matching text from all messages but the newest, for the request only.",
+    |settings| {
         check_keys(settings, &["remove"])?;
-        let given = names(settings, "remove")?;
+        let given = names_setting(settings, "remove")?;
         let given = given.map(|given| given.iter().map(|text| Pattern::parse(text)).collect());
         let patterns = given.unwrap_or_else(|| Pattern::parse(DEFAULT).map(|one| vec![one]));
         Ok(Arc::new(RemoveRegex(patterns?)))
     },
-};
+)
+.with_numbers(&["keep_last", "is_on"]);
 
 const DEFAULT: &str = "<diff>.*</diff>";
 

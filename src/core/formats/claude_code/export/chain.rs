@@ -7,7 +7,7 @@
 
 use super::Kept;
 use crate::formats::json;
-use serde_json::{Map, Value, json};
+use crate::json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// The file written so far.

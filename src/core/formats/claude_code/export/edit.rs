@@ -2,8 +2,8 @@
 
 use crate::formats::editing::PartChange;
 use crate::formats::json;
+use crate::json::{Value, json};
 use crate::session::{Body, Part};
-use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Returns the record's new text: unchanged if all parts are kept, `None` if all are removed.
@@ -118,7 +118,7 @@ fn result(
 
 /// Returns arguments as an object, which the format requires.
 fn arguments(text: &str) -> Value {
-    serde_json::from_str::<Value>(text)
+    crate::json::from_str(text)
         .ok()
         .filter(Value::is_object)
         .unwrap_or_else(|| json!({"text": text}))

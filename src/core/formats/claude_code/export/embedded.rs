@@ -2,8 +2,8 @@
 
 use super::COPIED;
 use crate::formats::json;
+use crate::json::{Map, Value};
 use crate::session::{Session, Span};
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Last of the members that are added before the record's own.

@@ -15,11 +15,11 @@ mod edit;
 pub(super) mod embedded;
 
 use crate::formats::editing::PartChange;
-use crate::formats::json::BorrowedValue;
 use crate::formats::{json, mark};
+use crate::json::BorrowedValue;
+use crate::json::{Map, Value, json};
 use crate::session::{Calibration, Managed, ManagedEntry, ManagedPart, Session, WrittenKind};
 use chain::Chain;
-use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Members that new records copy from a neighboring record.
@@ -56,7 +56,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Vec<u8> {
             // Providers reject an empty text.
             ManagedEntry::Written { text, .. } if text.is_empty() => {}
             ManagedEntry::Written { text, kind, .. } => {
-                items.push(Item::Written { text, kind: *kind });
+                items.push(WrittenLine::Written { text, kind: *kind });
             }
         }
     }
@@ -85,7 +85,7 @@ struct Run {
 
 impl Run {
     /// Ends the run before an entry that does not continue it.
-    fn continue_with(&mut self, entry: &ManagedEntry, items: &mut [Item<'_>]) {
+    fn continue_with(&mut self, entry: &ManagedEntry, items: &mut [WrittenLine<'_>]) {
         let message = match entry {
             ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => Some(*message),
             ManagedEntry::Written { .. } => None,
@@ -97,10 +97,10 @@ impl Run {
     }
 
     /// Sorts the records of the run.
-    fn end(&mut self, items: &mut [Item<'_>]) {
-        let position = |item: &Item<'_>| match item {
-            Item::Kept(record) => record.start,
-            Item::Written { .. } => 0,
+    fn end(&mut self, items: &mut [WrittenLine<'_>]) {
+        let position = |item: &WrittenLine<'_>| match item {
+            WrittenLine::Kept(record) => record.start,
+            WrittenLine::Written { .. } => 0,
         };
         // A new record is an item of its own, the first of the next run.
         items[self.start..].sort_by_key(position);
@@ -109,7 +109,7 @@ impl Run {
 }
 
 /// A line of the file.
-enum Item<'a> {
+enum WrittenLine<'a> {
     /// A record of the session.
     Kept(Kept<'a>),
     /// A new record.
@@ -138,7 +138,7 @@ fn records<'a>(
     bytes: &'a [u8],
     message: usize,
     edit: Option<&[ManagedPart]>,
-) -> Vec<Item<'a>> {
+) -> Vec<WrittenLine<'a>> {
     let raw = session.messages[message].raw.iter();
     let left = raw.enumerate().filter_map(|(record, span)| {
         let text = Cow::Borrowed(&bytes[span.clone()]);
@@ -165,9 +165,9 @@ fn edited<'a>(
     edit::record(text, &of_record)
 }
 
-fn item(start: usize, text: Cow<'_, [u8]>) -> Item<'_> {
+fn item(start: usize, text: Cow<'_, [u8]>) -> WrittenLine<'_> {
     let (uuid, parent) = ids(&text);
-    Item::Kept(Kept { text, start, uuid, parent })
+    WrittenLine::Kept(Kept { text, start, uuid, parent })
 }
 
 /// Returns the ids of a record and its parent.
@@ -198,18 +198,21 @@ fn origin(session: &Session) -> Option<Map<String, Value>> {
 }
 
 fn write(
-    items: &[Item<'_>],
+    items: &[WrittenLine<'_>],
     is_changed: bool,
     calibration: Option<&Calibration>,
     origin: Option<&Map<String, Value>>,
 ) -> Vec<u8> {
     let copied = |at: usize| copied(items, at).or_else(|| origin.cloned());
     let ids = items.iter().filter_map(|item| match item {
-        Item::Kept(record) => record.uuid.as_deref(),
-        Item::Written { .. } => None,
+        WrittenLine::Kept(record) => record.uuid.as_deref(),
+        WrittenLine::Written { .. } => None,
     });
     let mut chain = Chain::new(ids);
-    if items.iter().any(|item| matches!(item, Item::Written { kind: WrittenKind::Summary, .. })) {
+    if items
+        .iter()
+        .any(|item| matches!(item, WrittenLine::Written { kind: WrittenKind::Summary, .. }))
+    {
         let boundary = json!({
             "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
             "level": "info", "compactMetadata": {"trigger": "manual"},
@@ -218,9 +221,9 @@ fn write(
     }
     for (at, item) in items.iter().enumerate() {
         match item {
-            Item::Kept(record) => chain.kept(record),
-            Item::Written { text, kind } => {
-                let next = if let Some(Item::Kept(record)) = items.get(at + 1) {
+            WrittenLine::Kept(record) => chain.kept(record),
+            WrittenLine::Written { text, kind } => {
+                let next = if let Some(WrittenLine::Kept(record)) = items.get(at + 1) {
                     Some(record)
                 } else {
                     None
@@ -253,9 +256,9 @@ fn written(text: &str, kind: WrittenKind) -> Value {
 }
 
 /// Returns the members that the new record at this index copies: from the next kept record, else from the previous one.
-fn copied(items: &[Item<'_>], at: usize) -> Option<Map<String, Value>> {
-    let copied = |item: &Item<'_>| {
-        if let Item::Kept(record) = item { Some(record.copied()) } else { None }
+fn copied(items: &[WrittenLine<'_>], at: usize) -> Option<Map<String, Value>> {
+    let copied = |item: &WrittenLine<'_>| {
+        if let WrittenLine::Kept(record) = item { Some(record.copied()) } else { None }
     };
     items[at..].iter().find_map(copied).or_else(|| items[..at].iter().rev().find_map(copied))
 }

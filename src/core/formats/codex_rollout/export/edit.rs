@@ -3,8 +3,8 @@
 use super::super::record::message_item;
 use crate::formats::editing::PartChange;
 use crate::formats::json;
+use crate::json::{Value, json};
 use crate::session::{Body, Part, Role};
-use serde_json::{Value, json};
 
 /// A part and its change.
 pub(super) type ChangedPart<'a> = (&'a Part, PartChange<'a>);
@@ -56,7 +56,7 @@ fn is_message(item: &Value) -> bool {
 fn call(mut item: Value, text: &str) -> Value {
     for key in ["arguments", "input", "action"] {
         if let Some(old) = item.get_mut(key) {
-            let as_object = || serde_json::from_str(text).ok().filter(Value::is_object);
+            let as_object = || crate::json::from_str(text).ok().filter(Value::is_object);
             *old = match old {
                 Value::String(_) => text.into(),
                 _ if key == "action" => {

@@ -4,8 +4,8 @@ use super::part_changes;
 use super::source_lines::SourceLines;
 use crate::formats::editing::{PartChange, Patch, patched};
 use crate::formats::json;
+use crate::json::Value;
 use crate::session::{Managed, ManagedEntry, Session, Span};
-use serde_json::Value;
 
 /// Returns the kept lines, with their heads as in the managed context.
 pub(super) fn written(session: &Session, managed: &Managed, source: &SourceLines<'_>) -> Vec<u8> {
@@ -101,7 +101,7 @@ fn keep_tools<'a>(
     match change_of(*block - 1) {
         PartChange::Kept => true,
         PartChange::Removed => false,
-        PartChange::Replaced(text) => match serde_json::from_str(text) {
+        PartChange::Replaced(text) => match crate::json::from_str(text) {
             Ok(new) => {
                 *tool = new;
                 true

@@ -13,12 +13,12 @@ mod edit;
 mod head;
 mod source_lines;
 
-use super::items::{Item, Sort};
+use super::items::{ItemKind, ResponseItem};
 use super::record::{Record, message_item};
 use crate::formats::editing::PartChange;
 use crate::formats::{CannotExport, json};
+use crate::json::{Value, json};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Role, Session, WrittenKind};
-use serde_json::{Value, json};
 use source_lines::SourceLines;
 use std::collections::HashSet;
 
@@ -144,7 +144,8 @@ fn is_setup(session: &Session, message: usize) -> bool {
     let record = Record::at(&session.source.bytes.whole(), span);
     let value = json::parse_lenient(&record.text(session)).unwrap_or_default();
     // A head has instructions but no type.
-    json::str_at(&value, &["type"]) == Some("message") && Item::read(&value).sort == Sort::Setup
+    json::str_at(&value, &["type"]) == Some("message")
+        && ResponseItem::read(&value).sort == ItemKind::Setup
 }
 
 /// Returns the size of the new context as Codex records it after a compaction: a call without input.

@@ -1,19 +1,19 @@
 //! The lines of the source rollout that the export keeps: those of the messages that the managed context covers.
 
 use crate::formats::{CannotExport, json, jsonl};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Session, Span};
 use jsonl::Record;
-use serde_json::Value;
 
 /// The kept lines of the source rollout.
 pub(super) struct SourceLines<'a> {
     pub(super) bytes: &'a [u8],
-    lines: Vec<Line>,
+    lines: Vec<SourceLine>,
 }
 
 /// A line with the data that the export needs.
-struct Line {
+struct SourceLine {
     span: Span,
     time: Option<String>,
     ordinal: Option<u64>,
@@ -46,7 +46,8 @@ impl<'a> SourceLines<'a> {
         bytes: &'a [u8],
         covered_messages: usize,
     ) -> Result<Self, CannotExport> {
-        let lines = jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), Line::read);
+        let lines =
+            jsonl::map_records(bytes, &Progress::default(), 1, &mut Vec::new(), SourceLine::read);
         let mut lines = lines.unwrap_or_default();
         let end = end(session, covered_messages, &lines);
         lines.retain(|line| line.span.end <= end);
@@ -71,7 +72,7 @@ impl<'a> SourceLines<'a> {
 
     /// Iterates over the session heads, its own first.
     pub(super) fn heads(&self) -> impl Iterator<Item = &Span> {
-        let is_head = |line: &&Line| matches!(line.kind, LineKind::Head { .. });
+        let is_head = |line: &&SourceLine| matches!(line.kind, LineKind::Head { .. });
         self.lines.iter().filter(is_head).map(|line| &line.span)
     }
 
@@ -103,9 +104,10 @@ impl<'a> SourceLines<'a> {
     /// Returns the lines from which the instructions were made: the last complete state with later changes, and the
     /// settings.
     pub(super) fn baseline(&self) -> impl Iterator<Item = &'a [u8]> {
-        let is_full = |line: &Line| matches!(line.kind, LineKind::WorldState { is_full: true });
-        let is_world = |line: &&Line| matches!(line.kind, LineKind::WorldState { .. });
-        let is_settings = |line: &&Line| matches!(line.kind, LineKind::Settings);
+        let is_full =
+            |line: &SourceLine| matches!(line.kind, LineKind::WorldState { is_full: true });
+        let is_world = |line: &&SourceLine| matches!(line.kind, LineKind::WorldState { .. });
+        let is_settings = |line: &&SourceLine| matches!(line.kind, LineKind::Settings);
         let start = self.lines.iter().rposition(is_full).unwrap_or(self.lines.len());
         let settings = self.lines.iter().rev().find(is_settings);
         let lines = self.lines[start..].iter().filter(is_world).chain(settings);
@@ -115,7 +117,7 @@ impl<'a> SourceLines<'a> {
     }
 }
 
-impl Line {
+impl SourceLine {
     fn read(record: Record) -> Self {
         let value = &record.value;
         Self {
@@ -148,7 +150,7 @@ fn kind(value: &Value) -> LineKind {
 }
 
 /// Returns the end of the kept lines: the start of the first message or turn that the managed context does not cover.
-fn end(session: &Session, covered_messages: usize, lines: &[Line]) -> usize {
+fn end(session: &Session, covered_messages: usize, lines: &[SourceLine]) -> usize {
     let in_history = |range: std::ops::Range<usize>| {
         let messages = session.messages[range].iter().filter(|m| m.in_history);
         messages.filter_map(|m| m.raw.first())
@@ -160,7 +162,7 @@ fn end(session: &Session, covered_messages: usize, lines: &[Line]) -> usize {
     };
     let covered_end = in_history(0..covered).map(|span| span.end).max().unwrap_or(0);
     let begins =
-        |line: &&Line| matches!(line.kind, LineKind::Start) && line.span.start >= covered_end;
+        |line: &&SourceLine| matches!(line.kind, LineKind::Start) && line.span.start >= covered_end;
     let first = lines.iter().find(begins).map(|line| line.span.start);
     first.unwrap_or(first_uncovered.start).min(first_uncovered.start)
 }

@@ -2,7 +2,7 @@
 
 use super::DocumentWriter;
 use crate::formats::editing::{MessageChanges, PartChange, text_block};
-use crate::formats::editing::{Patch, array_at, at_path, json_string, without};
+use crate::formats::editing::{Patch, array_at, at_path, json_string, without_elements};
 use crate::formats::json;
 use crate::session::{Body, Managed, Part};
 
@@ -73,7 +73,7 @@ impl<'a> DocumentWriter<'a> {
                 _ => {}
             }
         }
-        patches.extend(without(&spans, &removed));
+        patches.extend(without_elements(&spans, &removed));
         rest
     }
 }

@@ -10,9 +10,9 @@ use crate::formats::editing::{
 };
 use crate::formats::mark::{self, MARK};
 use crate::formats::{CannotExport, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Role, Session, WrittenKind};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -236,7 +236,7 @@ impl<'a> DocumentWriter<'a> {
             };
             let numbers = members.values_mut().filter(|v| v.is_number());
             numbers.for_each(|number| *number = 0.into());
-            members.remove(MARK);
+            members.swap_remove(MARK);
             members.extend(mark.take().map(|mark| (MARK.to_owned(), mark)));
             piece.text = record.to_string().into_bytes().into();
         }
@@ -287,8 +287,8 @@ fn with_text(piece: &Piece<'_>, role: Role, text: &str) -> Option<Vec<u8>> {
     let mut message = json::parse_lenient(&piece.text).ok()?;
     let is_same = json::str_at(&message, &["role"]) == Some(role.name());
     let members = message.as_object_mut().filter(|_| is_same)?;
-    let content = members.entry("content").or_insert(Value::Null);
-    let block = |text: &str| serde_json::json!({"type": "text", "text": text});
+    let content = members.entry("content".to_owned()).or_insert(Value::Null);
+    let block = |text: &str| crate::json::json!({"type": "text", "text": text});
     match content {
         Value::Null => *content = text.into(),
         Value::String(own) if own.is_empty() => *content = text.into(),

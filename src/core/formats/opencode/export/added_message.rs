@@ -5,10 +5,11 @@
 
 use crate::formats::json;
 use crate::formats::record_ids::TakenIds;
+use crate::json::{Map, Value, json};
 use crate::session::{Role, Session};
-use serde_json::{Map, Value, json};
 
 /// Maximum number of times that a message is added before one that was added at the same place.
+// Chosen: each compaction of a managed conversation may add one. Each makes the ids four digits longer.
 const MAX_NESTED: usize = 16;
 
 /// Writes added messages between those of a file.

@@ -3,11 +3,12 @@
 use super::super::message;
 use super::hiding_marks::as_text;
 use crate::formats::editing::{
-    Editing, PartChange, Patch, array_at, at_path, json_string, patched, without, without_members,
+    Editing, PartChange, Patch, array_at, at_path, json_string, patched, without_elements,
+    without_members,
 };
 use crate::formats::{editing, json};
+use crate::json::Value;
 use crate::session::{Body, Part, Span};
-use serde_json::Value;
 
 /// Returns the edited record, or `None` if nothing is left of it.
 pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
@@ -30,7 +31,7 @@ pub(super) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
             BlockState::Removed
         });
     }
-    patches.extend(without(&blocks, &removed_blocks(bytes, &blocks, &states)));
+    patches.extend(without_elements(&blocks, &removed_blocks(bytes, &blocks, &states)));
     Some(patched(bytes, span, patches))
 }
 
@@ -106,7 +107,7 @@ fn results<'a>(parts: &[(&'a Part, PartChange<'a>)]) -> Vec<ResultChange<'a>> {
     for (part, change) in parts {
         match (&part.body, results.last_mut()) {
             (Body::ToolResult { .. }, _) => {
-                results.push(ResultChange { part, change: *change, media: Vec::new() })
+                results.push(ResultChange { part, change: *change, media: Vec::new() });
             }
             (Body::Media { .. }, Some(result)) => result.media.push(*change),
             _ => {}
@@ -169,7 +170,7 @@ fn result_patches(bytes: &[u8], state: &Span, result: &ResultChange<'_>) -> Vec<
             }
         });
     }
-    let mut patches = without(&attached, &removed);
+    let mut patches = without_elements(&attached, &removed);
     if let Some(range) = result_text_span(bytes, state) {
         let current = json::parse_span(bytes, &range);
         if current.as_ref().and_then(Value::as_str) != Some(&text) {

@@ -2,8 +2,8 @@
 
 use crate::formats::content::part;
 use crate::formats::{content, json};
+use crate::json::Value;
 use crate::session::Part;
-use serde_json::Value;
 
 /// Returns the model's thoughts, unless its text repeats them.
 pub(super) fn thoughts(value: &Value) -> Vec<Part> {

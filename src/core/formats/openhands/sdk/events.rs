@@ -2,15 +2,15 @@
 
 use super::event_content::{action_as_call, call, observation, thoughts};
 use crate::formats::content::tool_definitions;
-use crate::formats::json::Row;
 use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
-use crate::formats::openhands::view::{Condensation, View};
+use crate::formats::openhands::view::{Condensation, CondensedView};
+use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, counts, json};
+use crate::json::Value;
 use crate::session::{CallDraft, Draft, Part, Role, Usage};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Event kinds that are never sent to the model.
@@ -39,7 +39,7 @@ struct Open {
 pub(super) struct SdkReader {
     /// The conversation read so far.
     pub(super) transcript: Transcript,
-    view: View,
+    view: CondensedView,
     open: Option<Open>,
     /// Token totals of all calls so far, by purpose.
     totals: HashMap<Box<str>, Usage>,
@@ -55,7 +55,7 @@ impl SdkReader {
     pub(super) fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
-            view: View::default(),
+            view: CondensedView::default(),
             open: None,
             totals: HashMap::new(),
             pending: None,

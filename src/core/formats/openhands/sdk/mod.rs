@@ -11,9 +11,9 @@ mod events;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use events::SdkReader;
-use serde_json::Value;
 
 pub(in crate::formats) const SDK: Format = Format {
     name: "openhands_sdk",

@@ -2,15 +2,15 @@
 
 use super::observation::{CUT, as_sent, recalled};
 use crate::formats::content::{CallMatcher, of_urls, part, tool_definitions};
-use crate::formats::json::Row;
 use crate::formats::message_list::of_usage;
 use crate::formats::notes::Notes;
 use crate::formats::openhands::totals;
-use crate::formats::openhands::view::{Condensation, View};
+use crate::formats::openhands::view::{Condensation, CondensedView};
+use crate::formats::rows::Row;
 use crate::formats::transcript::Transcript;
 use crate::formats::{content, json, openai_chat};
+use crate::json::{Map, Value};
 use crate::session::{CallDraft, Draft, Part, Role, Span, Usage};
-use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// Actions and observations that only concern the program and the screen.
@@ -33,7 +33,7 @@ const NOT_CONTEXT: [&str; 12] = [
 pub(super) struct V0Reader {
     /// The conversation read so far.
     pub(super) transcript: Transcript,
-    view: View,
+    view: CondensedView,
     calls: CallMatcher,
     /// Id of the response that was read last.
     response: Option<Box<str>>,
@@ -48,7 +48,7 @@ impl V0Reader {
     pub(super) fn new(transcript: Transcript) -> Self {
         Self {
             transcript,
-            view: View::default(),
+            view: CondensedView::default(),
             calls: CallMatcher::default(),
             response: None,
             called: HashSet::new(),
@@ -273,6 +273,7 @@ impl V0Reader {
 }
 
 /// Maximum length of a range of forgotten events.
+// Chosen: a range of two numbers could name billions of events, which would be listed in memory.
 const MAX_EVENTS: usize = 1_000_000;
 
 fn with_source(row: &Row, draft: Draft) -> Draft {

@@ -1,8 +1,8 @@
 //! Events of the first resolvers. The arguments of an action are members of the event itself, without ids and sources.
 
 use crate::formats::json;
-use crate::formats::json::Row;
-use serde_json::{Map, Value};
+use crate::formats::rows::Row;
+use crate::json::{Map, Value};
 
 /// Actions that these files contain.
 const ACTIONS: [&str; 15] = [

@@ -9,14 +9,14 @@ mod events;
 mod flat;
 mod observation;
 
-use crate::formats::json::Row;
 use crate::formats::read_log::ReadLog;
+use crate::formats::rows::{self, Row};
 use crate::formats::transcript::Transcript;
 use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
+use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::Session;
 use events::V0Reader;
-use serde_json::Value;
 
 pub(in crate::formats) const V0: Format = Format {
     name: "openhands",
@@ -36,6 +36,7 @@ pub(in crate::formats) const V0: Format = Format {
 fn detect(probe: &Probe) -> Option<String> {
     let is_many = |values: &[&Value]| {
         let n = values.iter().filter(|v| is_event(v)).count();
+        // Four in five: a few events of later versions may have another form.
         !values.is_empty() && n * 5 >= values.len() * 4
     };
     let history = |v: &Value| -> bool {
@@ -75,7 +76,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut loose = Vec::new();
     for row in super::records(bytes, progress, &mut log)? {
         if row.value.get("history").is_some_and(Value::is_array) {
-            let events = json::rows_at(bytes, &row.span, &["history"], progress, &mut log.notes)?;
+            let events = rows::rows_at(bytes, &row.span, &["history"], progress, &mut log.notes)?;
             let names: [&[&str]; 2] = [&["instance_id"], &["issue", "title"]];
             let name = names.iter().find_map(|path| json::str_at(&row.value, path));
             let mut events = split_pairs(bytes, events);

@@ -1,9 +1,10 @@
 //! Texts of observations as they are sent to the model.
 
 use crate::formats::json;
-use serde_json::Value;
+use crate::json::Value;
 
 /// Maximum number of characters of an observation that are sent to the model by default.
+// As in OpenHands, `max_message_chars` of its configuration of models (`openhands/core/config/llm_config.py`).
 const MAX_SENT_CHARS: usize = 30_000;
 /// Text that replaces the middle of a longer observation.
 const CUT_MARK: &str = "\n[... Observation truncated due to length ...]\n";

@@ -1,34 +1,33 @@
 //! Replaces everything before a call with a summary.
 
 use super::{limits_of, terms, total, total_of};
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::log_lines::{compaction_result, insufficient};
 use crate::systems::baseagent::{Texts, compact};
-use crate::systems::stage_settings::{check_keys, choice, text};
+use crate::systems::stage_settings::{check_keys, choice_setting, text_setting};
 use std::sync::Arc;
 
 /// `result` selects the results that the stage handles (`any`, `shorter`, `not_shorter`), since the loop stores a list
 /// only if it is shorter than the stored one: a preset has a stage that stores and one that does not. `prompt` and
 /// `prefix` are the request's last message and the start of the summary (default: as shipped).
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "baseagent.compact",
-    kind: ActionKind::Summarize,
-    help: "The model summarizes everything; only the system prompt and the summary remain.",
-    shape: Shape::OpenAi,
-    numbers: &["usable", "threshold", "max_tokens"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "baseagent.compact",
+    ActionKind::Summarize,
+    "The model summarizes everything; only the system prompt and the summary remain.",
+    |settings| {
         let choices =
             [("any", Fit::Any), ("shorter", Fit::Shorter), ("not_shorter", Fit::NotShorter)];
         check_keys(settings, &["result", "prompt", "prefix"])?;
         let shipped = Texts::default();
         Ok(Arc::new(Compact {
-            fit: choice(settings, "result", &choices)?.unwrap_or(Fit::Any),
-            prompt: text(settings, "prompt")?.map_or(shipped.prompt, str::to_owned),
-            prefix: text(settings, "prefix")?.map_or(shipped.prefix, str::to_owned),
+            fit: choice_setting(settings, "result", &choices)?.unwrap_or(Fit::Any),
+            prompt: text_setting(settings, "prompt")?.map_or(shipped.prompt, str::to_owned),
+            prefix: text_setting(settings, "prefix")?.map_or(shipped.prefix, str::to_owned),
         }))
     },
-};
+)
+.with_numbers(&["usable", "threshold", "max_tokens"]);
 
 /// The results that a stage handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

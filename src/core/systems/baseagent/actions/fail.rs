@@ -1,21 +1,18 @@
 //! Effects of a provider error: it ends the run or delays it.
 
 use super::terms;
-use crate::chat::Shape;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::baseagent::{Failure, code_of_status};
 use crate::systems::python::PythonError;
 use crate::systems::stage_settings::numbers_only;
 
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "baseagent.fail",
-    kind: ActionKind::Log,
-    help: "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
-    shape: Shape::OpenAi,
-    numbers: &[],
-    make: |settings| numbers_only(settings, fail),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "baseagent.fail",
+    ActionKind::Log,
+    "Ends the run: there is no emergency stage for an overflow. Retries temporary errors.",
+    |settings| numbers_only(settings, fail),
+);
 
 fn fail(input: &RewriteInput<'_>) -> Rewritten {
     let failure = failure(input);

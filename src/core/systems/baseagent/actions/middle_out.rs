@@ -1,26 +1,25 @@
 //! Truncates a tool's output on arrival.
 
 use super::{terms, total};
-use crate::chat::{BlockBody, Content, PendingRequest, Replies, Shape};
+use crate::chat::{BlockBody, Content, PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::baseagent::{document_middle_out, middle_out};
-use crate::systems::stage_settings::{check_keys, choice};
+use crate::systems::stage_settings::{check_keys, choice_setting};
 use std::sync::Arc;
 
 /// `counts` is the unit of the limit: `bytes` as shipped, `code_points` as documented.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "baseagent.middle_out",
-    kind: ActionKind::Cut,
-    help: "Removes the middle of a tool's output, keeping half of the limit at each end.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "baseagent.middle_out",
+    ActionKind::Cut,
+    "Removes the middle of a tool's output, keeping half of the limit at each end.",
+    |settings| {
         check_keys(settings, &["counts"])?;
         let rules = [("bytes", middle_out as Rule), ("code_points", document_middle_out)];
-        let rule = choice(settings, "counts", &rules)?.unwrap_or(middle_out);
+        let rule = choice_setting(settings, "counts", &rules)?.unwrap_or(middle_out);
         Ok(Arc::new(MiddleOut { rule }))
     },
-};
+)
+.with_numbers(&["max_tokens"]);
 
 /// A rule that shortens a text or returns `None` to keep it.
 type Rule = fn(&str, i64) -> Option<String>;

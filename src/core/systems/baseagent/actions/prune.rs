@@ -1,7 +1,7 @@
 //! Clears old tool results before a call.
 
 use super::{METER, limits_of, raised, terms, total_of};
-use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule};
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
@@ -9,26 +9,26 @@ use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
 use crate::systems::python::PythonError;
-use crate::systems::stage_settings::{check_keys, choice};
+use crate::systems::stage_settings::{check_keys, choice_setting};
 use crate::units::Tokens;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// `marker` sets the effect of a result cleared earlier on the scan: it `stops` the scan as shipped, or `counts` like
 /// any other as documented.
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "baseagent.prune",
-    kind: ActionKind::Clear,
-    help: "Clears tool results beyond the protected turns and tokens, if that saves enough.",
-    shape: Shape::OpenAi,
-    numbers: &["usable", "threshold", "protect", "minimum", "protect_turns"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "baseagent.prune",
+    ActionKind::Clear,
+    "Clears tool results beyond the protected turns and tokens, if that saves enough.",
+    |settings| {
         check_keys(settings, &["marker"])?;
         let choices = [("stops", StopAtMarker::Yes), ("counts", StopAtMarker::No)];
-        let stop_at_marker = choice(settings, "marker", &choices)?.unwrap_or(StopAtMarker::Yes);
+        let stop_at_marker =
+            choice_setting(settings, "marker", &choices)?.unwrap_or(StopAtMarker::Yes);
         Ok(Arc::new(Prune { stop_at_marker }))
     },
-};
+)
+.with_numbers(&["usable", "threshold", "protect", "minimum", "protect_turns"]);
 
 #[derive(Debug)]
 struct Prune {

@@ -7,7 +7,7 @@ use super::super::truncate::{Ends, cut_history, is_longer};
 use super::{changed, idle, split_instructions, term};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{Rewrite, RewriteInput, Rewritten};
-use crate::systems::stage_settings::{check_keys, choice};
+use crate::systems::stage_settings::{check_keys, choice_setting};
 
 /// Cuts results on arrival.
 pub(super) fn cut_new_results(input: &RewriteInput<'_>) -> Rewritten {
@@ -87,7 +87,7 @@ impl CutHistory {
     pub(super) fn new(table: &toml::Table) -> Result<Self, String> {
         check_keys(table, &["ends"])?;
         let choices = [("head", Ends::Head), ("both", Ends::Both)];
-        Ok(Self(choice(table, "ends", &choices)?.unwrap_or(Ends::Head)))
+        Ok(Self(choice_setting(table, "ends", &choices)?.unwrap_or(Ends::Head)))
     }
 }
 

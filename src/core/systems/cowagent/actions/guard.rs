@@ -1,6 +1,6 @@
 //! Actions around model calls: repairs, the report after the last step, the hint at repeats.
 
-use super::super::block::{answered_id, call_id, input};
+use super::super::block::{answered_id, call_id, call_input};
 use super::super::loop_guard::{
     CallHistory, FIRST_CHECKED_STEP, HINT, TOO_MANY_REPEATS, ask_for_report,
 };
@@ -9,7 +9,7 @@ use super::super::turn::starts_turn;
 use super::{changed, idle, split_instructions, term};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule};
 use crate::engine::{RewriteInput, Rewritten};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 use std::collections::HashSet;
 
 /// Repairs calls and results.
@@ -133,7 +133,7 @@ fn repeats(messages: &Messages) -> (usize, String, usize) {
 /// Returns the calls of a message that have an id, a tool and arguments.
 fn named_calls(message: &ChatMessage) -> impl Iterator<Item = (&Block, &str, &Value)> {
     let calls = message.blocks().iter().filter(|b| call_id(b).is_some());
-    calls.filter_map(|block| Some((block, tool_of(block)?, input(block)?)))
+    calls.filter_map(|block| Some((block, tool_of(block)?, call_input(block)?)))
 }
 
 fn tool_of(block: &Block) -> Option<&str> {

@@ -8,7 +8,7 @@ use super::super::restore::restore;
 use super::super::turn::turns;
 use super::{idle, split_instructions, term, with_instructions};
 use crate::engine::{Edits, Memory, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::json::json;
 
 /// Cuts, then drops, and finally empties.
 pub(super) fn recover(input: &RewriteInput<'_>) -> Rewritten {

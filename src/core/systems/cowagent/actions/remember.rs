@@ -8,7 +8,7 @@ use super::super::trim::{Limits, is_due, trim_messages};
 use super::{idle, instructions_tokens, split_instructions, term, with_instructions};
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{FileContent, Memory, NewFile, RewriteInput, Rewritten};
-use serde_json::json;
+use crate::json::json;
 
 /// Summarizes the messages that the trim will drop, and inserts the summary before the first text kept. The trim itself
 /// follows.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::chat::{Replies, SummaryReply, message_from_json, message_to_json};
 use crate::engine::{FileContent, Hook, Memory, RewriteInput, Storage};
+use crate::json::{Value, json};
 use crate::units::Millis;
-use serde_json::{Value, json};
 
 fn input(
     messages: &[Value],

@@ -5,23 +5,22 @@ use super::super::emergency::{emergency_compact, is_context_overflow};
 use super::super::estimate::{all_log_tokens, log_tokens};
 use super::super::tool_index::ToolIndex;
 use super::{Reading, documented, mode_of, reminder_inputs, terms};
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "digitorn.emergency",
-    kind: ActionKind::Drop,
-    help: "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens", "keep_recent", "tool_injection", "provider", "attempt"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "digitorn.emergency",
+    ActionKind::Drop,
+    "After a rejected request, drops old messages without a summary and shortens long ones, once; gives up if it does not recognize the rejection.",
+    |settings| {
         check_keys(settings, &["reading"])?;
         let reading = Reading::of(settings)?;
         Ok(Arc::new(Emergency { reading }))
     },
-};
+)
+.with_numbers(&["max_tokens", "keep_recent", "tool_injection", "provider", "attempt"]);
 
 #[derive(Debug)]
 struct Emergency {

@@ -7,14 +7,16 @@ use super::super::go_rewrite::{
 };
 use super::super::safe_split::split_system;
 use super::terms;
-use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule, Shape};
+use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
+use crate::json::Value;
 use crate::systems::python::signed;
 use crate::systems::stage_settings::{check_keys, numbers_only};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Maximum number of compactions that one request may trigger.
+// The numbers of this file are those of digitornai/digitorn 51fe8f4a, `enforcePromptBudget` and
+// `internal/runtime/contextcompact`.
 const MAX_TRIES: usize = 8;
 
 /// Minimum number of messages that fitting keeps.
@@ -29,44 +31,40 @@ const FRAME_BYTES: usize = 30;
 /// Tokens that a request may always have.
 const MIN_TOKENS: f64 = 256.0;
 
-pub(super) const COMPACT: NamedAction = NamedAction {
-    name: "digitorn.go_compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
-    shape: Shape::OpenAi,
-    numbers: &["keep_recent", "strategy", "summary_max_tokens"],
-    make: |settings| Compact::of(settings).map(|c| Arc::new(c) as Arc<dyn Rewrite>),
-};
+pub(super) const COMPACT: NamedAction = NamedAction::new(
+    "digitorn.go_compact",
+    ActionKind::Summarize,
+    "Replaces the oldest messages with a framed recap or summary; keeps everything from the user's last message on.",
+    |settings| Compact::of(settings).map(|c| Arc::new(c) as Arc<dyn Rewrite>),
+)
+.with_numbers(&["keep_recent", "strategy", "summary_max_tokens"]);
 
-pub(super) const FIT: NamedAction = NamedAction {
-    name: "digitorn.go_fit",
-    kind: ActionKind::Drop,
-    help: "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
-    shape: Shape::OpenAi,
-    numbers: &["keep_recent", "strategy", "summary_max_tokens", "limit", "estimate_ratio"],
-    make: |settings| {
+pub(super) const FIT: NamedAction = NamedAction::new(
+    "digitorn.go_fit",
+    ActionKind::Drop,
+    "Compacts up to eight times, keeping half as many messages each time, until a conservative estimate fits.",
+    |settings| {
         let compact = Compact::of(settings)?;
         Ok(Arc::new(Fit { compact }))
     },
-};
+)
+.with_numbers(&["keep_recent", "strategy", "summary_max_tokens", "limit", "estimate_ratio"]);
 
-pub(super) const MICRO: NamedAction = NamedAction {
-    name: "digitorn.go_micro",
-    kind: ActionKind::Clear,
-    help: "Replaces old, large tool results with one line.",
-    shape: Shape::OpenAi,
-    numbers: &["keep_results", "min_bytes"],
-    make: |settings| numbers_only(settings, elide_results),
-};
+pub(super) const MICRO: NamedAction = NamedAction::new(
+    "digitorn.go_micro",
+    ActionKind::Clear,
+    "Replaces old, large tool results with one line.",
+    |settings| numbers_only(settings, elide_results),
+)
+.with_numbers(&["keep_results", "min_bytes"]);
 
-pub(super) const EMERGENCY: NamedAction = NamedAction {
-    name: "digitorn.go_emergency",
-    kind: ActionKind::Drop,
-    help: "After a rejected request, keeps half as many messages, but at least four, once.",
-    shape: Shape::OpenAi,
-    numbers: &["keep_recent", "attempt"],
-    make: |settings| numbers_only(settings, emergency),
-};
+pub(super) const EMERGENCY: NamedAction = NamedAction::new(
+    "digitorn.go_emergency",
+    ActionKind::Drop,
+    "After a rejected request, keeps half as many messages, but at least four, once.",
+    |settings| numbers_only(settings, emergency),
+)
+.with_numbers(&["keep_recent", "attempt"]);
 
 #[derive(Debug)]
 struct Compact {

@@ -9,43 +9,42 @@ use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, reminder_inputs, terms};
-use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, Shape, python_dumps};
+use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, python_dumps};
 use crate::engine::{
     ActionKind, Edits, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
+use crate::json::{Value, json};
 use crate::systems::python::signed;
 use crate::systems::stage_settings::check_keys;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Default number of turns between two compactions. The injected hook states only another number.
 const DEFAULT_COOLDOWN_TURNS: f64 = 3.0;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "digitorn.hooks",
-    kind: ActionKind::Summarize,
-    help: "Runs the application's hooks, including the injected one: turn_start before a call, turn_end after tool results.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "max_tokens",
-        "output_reserved",
-        "strategy",
-        "keep_recent",
-        "compression_trigger",
-        "summary_max_tokens",
-        "auto_compact",
-        "cooldown",
-        "cooldown_turns",
-        "max_turns",
-        "tool_injection",
-        "uptime",
-    ],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "digitorn.hooks",
+    ActionKind::Summarize,
+    "Runs the application's hooks, including the injected one: turn_start before a call, turn_end after tool results.",
+    |settings| {
         check_keys(settings, &["hooks", "reading", "setup_summary", "agent"])?;
         Hooks::of(settings).map(|hooks| Arc::new(hooks) as Arc<dyn Rewrite>)
     },
-};
+)
+.with_numbers(&[
+    "max_tokens",
+    "output_reserved",
+    "strategy",
+    "keep_recent",
+    "compression_trigger",
+    "summary_max_tokens",
+    "auto_compact",
+    "cooldown",
+    "cooldown_turns",
+    "max_turns",
+    "tool_injection",
+    "uptime",
+]);
 
 #[derive(Debug)]
 struct Hooks {
@@ -109,7 +108,7 @@ impl HookMemory {
 impl Hooks {
     fn of(settings: &toml::Table) -> Result<Self, String> {
         let reading = Reading::of(settings)?;
-        let settings = serde_json::to_value(settings).map_err(|e| e.to_string())?;
+        let settings = crate::json::to_value(settings).map_err(|e| e.to_string())?;
         let list = |key: &str| match &settings[key] {
             Value::Null => Ok(&[][..]),
             Value::Array(items) => Ok(&**items),

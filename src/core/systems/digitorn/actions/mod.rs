@@ -14,7 +14,7 @@ use super::tool_injection::ToolInjection;
 use super::window::window_of;
 use crate::chat::Shape;
 use crate::engine::{NamedAction, NamedMeter, NamedWindow, RewriteInput};
-use crate::systems::stage_settings::choice;
+use crate::systems::stage_settings::choice_setting;
 use crate::systems::terms::terms;
 
 /// Actions of presets.
@@ -63,7 +63,7 @@ enum Reading {
 impl Reading {
     fn of(settings: &toml::Table) -> Result<Self, String> {
         let readings = [("code", Self::Code), ("document", Self::Document)];
-        Ok(choice(settings, "reading", &readings)?.unwrap_or(Self::Code))
+        Ok(choice_setting(settings, "reading", &readings)?.unwrap_or(Self::Code))
     }
 }
 

@@ -2,7 +2,7 @@ use super::ACTIONS;
 use super::hooks::{HookMemory, MEMORY_KEY};
 use crate::chat::{ChatMessage, Replies, SummaryReply, message_from_json};
 use crate::engine::{Hook, Memory, Rewrite, RewriteInput, Rewritten, Storage};
-use serde_json::json;
+use crate::json::json;
 use std::sync::Arc;
 
 /// Numbers of the preset, for a window of 3,000.

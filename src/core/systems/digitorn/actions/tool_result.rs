@@ -2,23 +2,22 @@
 
 use super::super::tool_result::{cut_result, max_result_chars};
 use super::{Reading, terms};
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::systems::stage_settings::check_keys;
 use std::sync::Arc;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "digitorn.cut_result",
-    kind: ActionKind::Cut,
-    help: "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
-    shape: Shape::OpenAi,
-    numbers: &["max_tokens", "output_reserved"],
-    make: |settings| {
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "digitorn.cut_result",
+    ActionKind::Cut,
+    "Cuts a tool result to half of the usable window, a list at an item, and adds a notice for the model.",
+    |settings| {
         check_keys(settings, &["reading"])?;
         let reading = Reading::of(settings)?;
         Ok(Arc::new(CutResult { reading }))
     },
-};
+)
+.with_numbers(&["max_tokens", "output_reserved"]);
 
 #[derive(Debug)]
 struct CutResult {

@@ -3,18 +3,16 @@
 use super::super::turn_limit::turn_limit_warning;
 use super::hooks::calls_of_turn;
 use super::terms;
-use crate::chat::Shape;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::systems::stage_settings::numbers_only;
 
-pub(super) const ACTION: NamedAction = NamedAction {
-    name: "digitorn.turn_limit",
-    kind: ActionKind::Inject,
-    help: "Two calls before a turn's limit, asks the model to stop calling tools.",
-    shape: Shape::OpenAi,
-    numbers: &["max_turns"],
-    make: |settings| numbers_only(settings, warn_of_limit),
-};
+pub(super) const ACTION: NamedAction = NamedAction::new(
+    "digitorn.turn_limit",
+    ActionKind::Inject,
+    "Two calls before a turn's limit, asks the model to stop calling tools.",
+    |settings| numbers_only(settings, warn_of_limit),
+)
+.with_numbers(&["max_turns"]);
 
 fn warn_of_limit(input: &RewriteInput<'_>) -> Rewritten {
     let turn = i64::from(input.call_in_turn);

@@ -1,7 +1,7 @@
 //! Keys of a configuration that have no effect, each with the reason.
 
 use super::Level;
-use serde_json::Value;
+use crate::json::Value;
 
 /// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq)]

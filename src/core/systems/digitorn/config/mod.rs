@@ -9,8 +9,8 @@ use super::hook::{Hook, in_order};
 use super::tool_injection::ToolInjection;
 use super::turn_state::MAX_TURNS;
 use super::window::{backend_window, effective_window};
+use crate::json::{Map, Value, json};
 use ignored::Reader;
-use serde_json::{Map, Value, json};
 
 pub use ignored::Ignored;
 
@@ -202,7 +202,7 @@ fn with_plain_on(hook: &Value) -> Value {
     if let Some(fields) = hook.as_object_mut()
         && let Some(event) = fields.shift_remove("true")
     {
-        fields.entry("on").or_insert(event);
+        fields.entry("on".to_owned()).or_insert(event);
     }
     hook
 }

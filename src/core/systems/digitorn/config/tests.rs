@@ -1,5 +1,5 @@
 use super::{Application, Level};
-use serde_json::{Value, json};
+use crate::json::{Value, json};
 
 /// Returns the document's complete example, as parsed by a YAML reader.
 fn complete_example() -> Value {

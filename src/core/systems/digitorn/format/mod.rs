@@ -4,10 +4,11 @@ mod number;
 mod spec;
 
 use crate::chat::python_str;
+use crate::json::{Value, json};
 use crate::systems::python::PythonError;
-use serde_json::{Value, json};
 
 /// Maximum nesting depth of fields within format specifications.
+// As in `CPython`: `str.format` rejects fields that are nested deeper.
 const MAX_DEPTH: usize = 2;
 
 /// Fills the fields of a template.

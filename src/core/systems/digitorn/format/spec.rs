@@ -17,6 +17,7 @@ pub(super) struct Spec {
 }
 
 /// Larger widths and precisions are rejected, to bound memory.
+// Chosen: Python would fill memory with the text of a larger width.
 const WIDEST: usize = 1_000_000;
 
 impl Spec {

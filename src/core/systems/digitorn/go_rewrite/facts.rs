@@ -72,6 +72,7 @@ fn is_fact(word: &str) -> bool {
     let upper = count(u8::is_ascii_uppercase);
     let pairs = word.bytes().zip(word.bytes().skip(1));
     let is_camel = pairs.into_iter().any(|(a, b)| a.is_ascii_lowercase() && b.is_ascii_uppercase());
+    // As in digitornai/digitorn 51fe8f4a, `internal/runtime/contextcompact`.
     word.len() > 1
         && (digits >= 2
             || (digits >= 1 && letters >= 1)

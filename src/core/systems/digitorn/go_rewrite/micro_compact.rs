@@ -3,6 +3,7 @@
 use crate::chat::{BlockBody, ChatMessage, Content};
 
 /// Number of newest results to keep whole.
+// The numbers of this file are those of digitornai/digitorn 51fe8f4a, `contextcompact/microcompact.go`.
 pub const KEEP_RESULTS: i64 = 3;
 
 /// Size in bytes from which a result is large.

@@ -12,6 +12,7 @@ use crate::chat::{BlockBody, ChatMessage, Content};
 use std::borrow::Cow;
 
 /// Messages to keep by default.
+// The numbers of this file are those of digitornai/digitorn 51fe8f4a, `contextcompact/compact.go` and `overflow.go`.
 pub const KEEP_RECENT: i64 = 3;
 
 /// Messages that an emergency always keeps.

@@ -17,6 +17,7 @@ const OPENS: &str = "<recap>";
 const CLOSES: &str = "</recap>";
 
 /// Number of dropped messages that are quoted.
+// The numbers of this file are those of digitornai/digitorn 51fe8f4a, `contextcompact/compact.go`.
 const QUOTED: usize = 3;
 
 /// Bytes quoted of each.

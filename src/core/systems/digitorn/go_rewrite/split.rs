@@ -5,6 +5,7 @@ use crate::chat::ChatMessage;
 use std::collections::HashMap;
 
 /// Bytes per token for deciding the cut.
+// As in digitornai/digitorn 51fe8f4a, `contextcompact/budget.go`.
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Returns the number of oldest messages to drop. The cut moves back until each kept result has its call among the

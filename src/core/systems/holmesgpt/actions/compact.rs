@@ -1,49 +1,50 @@
 //! The stage that compacts a conversation before a model call, or ends the run.
 
-use super::super::compact::Summarizer;
 use super::super::count::{Llm, forget_counts};
 use super::super::event::RunError;
 use super::super::instruction::{LEGACY_INSTRUCTION, V038_INSTRUCTION, V045_INSTRUCTION};
 use super::super::legacy::compact_legacy;
 use super::super::limiter::{Limited, Threshold, compact_if_necessary, compaction_start_event};
 use super::super::stats::RequestStats;
+use super::super::summarizer::Summarizer;
 use super::super::v038::compact_if_necessary_v038;
 use super::settings::{Settings, Version};
-use crate::chat::{ChatMessage, PendingRequest, Replies, Shape, SummaryReply, SummaryRequest};
+use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
 use crate::engine::{ActionKind, Edits, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::stage_settings::text;
-use serde_json::{Value, json};
+use crate::json::{Value, json};
+use crate::systems::stage_settings::text_setting;
 use std::sync::Arc;
 
 /// Tokens that the meter may miss: it assumes instructions.
+// A request without instructions counts up to four tokens more (`DEFINITIONS_WITH_SYSTEM` in
+// `systems/litellm/counter.rs`).
 const METER_SLACK: f64 = 4.0;
 
-pub(super) const COMPACT: NamedAction = NamedAction {
-    name: "holmesgpt.compact",
-    kind: ActionKind::Summarize,
-    help: "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
-    shape: Shape::OpenAi,
-    numbers: &[
-        "used",
-        "window_override",
-        "output_override",
-        "tool_pct",
-        "tool_tokens",
-        "threshold_pct",
-        "enabled",
-        "summary_max_tokens",
-    ],
-    make: |table| {
+pub(super) const COMPACT: NamedAction = NamedAction::new(
+    "holmesgpt.compact",
+    ActionKind::Summarize,
+    "Replaces a conversation near its window with instructions, a summary and the last question; ends the run if it still overflows.",
+    |table| {
         let settings = Settings::read(table, &["prompt"])?;
         let builtin = match settings.version {
             Version::V045 => V045_INSTRUCTION,
             Version::V038 => V038_INSTRUCTION,
             Version::Legacy => LEGACY_INSTRUCTION,
         };
-        let prompt = text(table, "prompt")?.unwrap_or(builtin).into();
+        let prompt = text_setting(table, "prompt")?.unwrap_or(builtin).into();
         Ok(Arc::new(Compact { settings, prompt }))
     },
-};
+)
+.with_numbers(&[
+    "used",
+    "window_override",
+    "output_override",
+    "tool_pct",
+    "tool_tokens",
+    "threshold_pct",
+    "enabled",
+    "summary_max_tokens",
+]);
 
 #[derive(Debug)]
 struct Compact {

@@ -3,18 +3,17 @@
 use super::super::count::forget_counts;
 use super::super::legacy::truncate_to_window;
 use super::settings::Settings;
-use crate::chat::{PendingRequest, Replies, Shape};
+use crate::chat::{PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use std::sync::Arc;
 
-pub(super) const TRUNCATE: NamedAction = NamedAction {
-    name: "holmesgpt.truncate_fairly",
-    kind: ActionKind::Cut,
-    help: "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
-    shape: Shape::OpenAi,
-    numbers: &["window_override", "output_override", "tool_pct", "tool_tokens"],
-    make: |table| Ok(Arc::new(Truncate(Settings::read(table, &[])?))),
-};
+pub(super) const TRUNCATE: NamedAction = NamedAction::new(
+    "holmesgpt.truncate_fairly",
+    ActionKind::Cut,
+    "Cuts the largest tool results to equal shares until the conversation fits its window; mistakes tokens for characters.",
+    |table| Ok(Arc::new(Truncate(Settings::read(table, &[])?))),
+)
+.with_numbers(&["window_override", "output_override", "tool_pct", "tool_tokens"]);
 
 #[derive(Debug)]
 struct Truncate(Settings);

@@ -8,8 +8,8 @@ mod spill;
 use super::limits::{self, Overrides};
 use crate::chat::{ChatMessage, Shape};
 use crate::engine::{NamedAction, NamedMeter, NamedWindow};
+use crate::json::Value;
 use crate::systems::litellm::{PRIMING, TokenCounter, Tokenizer};
-use serde_json::Value;
 use std::sync::LazyLock;
 
 /// The actions that presets may name.
@@ -65,7 +65,7 @@ mod tests {
     use super::super::count::Llm;
     use super::*;
     use crate::chat::message_from_json;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn the_meter_adds_up_to_the_count_of_a_request() {
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn presets_give_each_stage_its_numbers_and_nothing_unknown() {
         for text in [
-            include_str!("../../../../../assets/presets/holmesgpt.toml"),
-            include_str!("../../../../../assets/presets/holmesgpt-document.toml"),
-            include_str!("../../../../../assets/presets/holmesgpt-v038.toml"),
-            include_str!("../../../../../assets/presets/holmesgpt-legacy.toml"),
+            include_str!("../../../assets/presets/holmesgpt.toml"),
+            include_str!("../../../assets/presets/holmesgpt-document.toml"),
+            include_str!("../../../assets/presets/holmesgpt-v038.toml"),
+            include_str!("../../../assets/presets/holmesgpt-legacy.toml"),
         ] {
             let preset: toml::Table = toml::from_str(text).unwrap();
             for stage in preset["stage"].as_array().unwrap() {

@@ -4,7 +4,7 @@ use super::super::count::Llm;
 use super::super::limits::{Limits, Overrides, Reserve};
 use crate::engine::RewriteInput;
 use crate::systems::litellm::Tokenizer;
-use crate::systems::stage_settings::{check_keys, choice, text};
+use crate::systems::stage_settings::{check_keys, choice_setting, text_setting};
 
 /// A version of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl Settings {
         check_keys(table, &[&common[..], known].concat())?;
         let versions =
             [("0.45", Version::V045), ("0.38", Version::V038), ("legacy", Version::Legacy)];
-        let version = choice(table, "version", &versions)?.unwrap_or(Version::V045);
-        let name = text(table, "tokenizer")?.unwrap_or("cl100k_base");
+        let version = choice_setting(table, "version", &versions)?.unwrap_or(Version::V045);
+        let name = text_setting(table, "tokenizer")?.unwrap_or("cl100k_base");
         let tokenizer = Tokenizer::named(name);
         let tokenizer = tokenizer.ok_or_else(|| format!("unknown counter `{name}`"))?;
         Ok(Self { version, tokenizer })

@@ -6,29 +6,28 @@ use super::super::spill::{Spilling, Storage, spill_oversized_result};
 use super::super::spilled_file::{SpilledContent, SpilledFile};
 use super::super::tool_result::{ToolResult, has_prefix};
 use super::settings::{Settings, Version};
-use crate::chat::{ChatMessage, Fields, PendingRequest, Replies, Shape};
+use crate::chat::{ChatMessage, Fields, PendingRequest, Replies};
 use crate::engine::{
     ActionKind, FileContent, NamedAction, NewFile, Rewrite, RewriteInput, Rewritten,
     Storage as Place,
 };
-use crate::systems::stage_settings::text;
+use crate::systems::stage_settings::text_setting;
 use std::sync::Arc;
 
 /// Same length as a real folder path, which contains a random id.
 const FOLDER: &str = "/tmp/.holmes/00000000-0000-4000-8000-000000000000/tool_results";
 
-pub(super) const SPILL: NamedAction = NamedAction {
-    name: "holmesgpt.spill",
-    kind: ActionKind::Spill,
-    help: "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
-    shape: Shape::OpenAi,
-    numbers: &["window_override", "output_override", "tool_pct", "tool_tokens", "storage", "bash"],
-    make: |table| {
+pub(super) const SPILL: NamedAction = NamedAction::new(
+    "holmesgpt.spill",
+    ActionKind::Spill,
+    "Moves a tool result over its cap to a file and leaves a pointer with a preview; without storage, replaces it with an error.",
+    |table| {
         let settings = Settings::read(table, &["folder"])?;
-        let folder = text(table, "folder")?.unwrap_or(FOLDER).into();
+        let folder = text_setting(table, "folder")?.unwrap_or(FOLDER).into();
         Ok(Arc::new(Spill { settings, folder }))
     },
-};
+)
+.with_numbers(&["window_override", "output_override", "tool_pct", "tool_tokens", "storage", "bash"]);
 
 #[derive(Debug)]
 struct Spill {
@@ -142,6 +141,8 @@ fn new_file(file: SpilledFile) -> NewFile {
 /// Returns whether a result has fewer bytes than its cap has tokens, so it need not be counted: each token has at least
 /// one byte. The message also contains its name and id, twice and possibly escaped, and a few words.
 fn is_surely_small(message: &ChatMessage, llm: &Llm) -> bool {
+    // Chosen generously, since a result above the estimate is only counted in vain: the words of a message have fewer
+    // than 200 bytes, and JSON escapes a byte with at most six.
     const WORDS: usize = 200;
     const ESCAPED: usize = 6;
     let Some(text) = message.text().filter(|text| !has_prefix(text)) else {
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use crate::chat::{Content, Text};
     use crate::engine::{Hook, Storage};
-    use serde_json::Value;
+    use crate::json::Value;
 
     fn spilled(text: &str, storage: f64) -> Rewritten {
         let table: toml::Table = toml::from_str("tokenizer = 'chars/4'").unwrap();

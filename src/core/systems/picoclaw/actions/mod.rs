@@ -15,65 +15,57 @@ use super::force_compression::Compressed;
 use super::{Edition, Settings};
 use crate::chat::{ChatMessage, Shape};
 use crate::engine::{ActionKind, NamedAction, NamedMeter, Rewrite, RewriteInput};
-use crate::systems::stage_settings::{check_keys, choice, numbers_only};
+use crate::systems::stage_settings::{check_keys, choice_setting, numbers_only};
 use std::sync::Arc;
 
 /// Every PicoClaw action that a preset may name.
 pub static ACTIONS: &[NamedAction] = &[
-    NamedAction {
-        name: "picoclaw.summarize_session",
-        kind: ActionKind::Summarize,
-        help: "Replaces all but the newest messages with a summary of the texts of user and assistant; the summarizer never receives tool results.",
-        shape: Shape::OpenAi,
-        numbers: &[
-            "context_window",
-            "max_tokens",
-            "message_threshold",
-            "token_percent",
-            "kept_messages",
-        ],
-        make: summarize::make,
-    },
-    NamedAction {
-        name: "picoclaw.force_compression",
-        kind: ActionKind::Drop,
-        help: "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
-        shape: Shape::OpenAi,
-        numbers: &[],
-        make: refuse::make,
-    },
-    NamedAction {
-        name: "picoclaw.compact_before_turn",
-        kind: ActionKind::Drop,
-        help: "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
-        shape: Shape::OpenAi,
-        numbers: &["context_window", "max_tokens"],
-        make: |settings| numbers_only(settings, compact::compact_before_turn),
-    },
-    NamedAction {
-        name: "picoclaw.rebuild_after_refusal",
-        kind: ActionKind::Drop,
-        help: "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
-        shape: Shape::OpenAi,
-        numbers: &["context_window", "max_tokens"],
-        make: |settings| numbers_only(settings, refuse::rebuild_request),
-    },
-    NamedAction {
-        name: "picoclaw.trim_to_fit",
-        kind: ActionKind::Drop,
-        help: "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
-        shape: Shape::OpenAi,
-        numbers: &["context_window", "max_tokens"],
-        make: |settings| numbers_only(settings, trim::trim_request),
-    },
-    NamedAction {
-        name: "picoclaw.sanitize",
-        kind: ActionKind::Repair,
-        help: "Leaves messages that a provider would reject out of a request: calls without all their results, results without their call, system messages in between. The store keeps them.",
-        shape: Shape::OpenAi,
-        numbers: &[],
-        make: sanitize::make,
-    },
+    NamedAction::new(
+        "picoclaw.summarize_session",
+        ActionKind::Summarize,
+        "Replaces all but the newest messages with a summary of the texts of user and assistant; the summarizer never receives tool results.",
+        summarize::make,
+    )
+    .with_numbers(&[
+        "context_window",
+        "max_tokens",
+        "message_threshold",
+        "token_percent",
+        "kept_messages",
+    ]),
+    NamedAction::new(
+        "picoclaw.force_compression",
+        ActionKind::Drop,
+        "After a rejected request, drops the older half of the messages without a summary, and adds a note to the first message.",
+        refuse::make,
+    ),
+    NamedAction::new(
+        "picoclaw.compact_before_turn",
+        ActionKind::Drop,
+        "Drops the older half of the turns if the turn's first request would overflow, and adds a note to the summary.",
+        |settings| numbers_only(settings, compact::compact_before_turn),
+    )
+    .with_numbers(&["context_window", "max_tokens"]),
+    NamedAction::new(
+        "picoclaw.rebuild_after_refusal",
+        ActionKind::Drop,
+        "After a rejected request, drops the older half of the turns; gives up if the current turn alone overflows.",
+        |settings| numbers_only(settings, refuse::rebuild_request),
+    )
+    .with_numbers(&["context_window", "max_tokens"]),
+    NamedAction::new(
+        "picoclaw.trim_to_fit",
+        ActionKind::Drop,
+        "Leaves the oldest turns out of a turn's requests until the first request fits; the store keeps them.",
+        |settings| numbers_only(settings, trim::trim_request),
+    )
+    .with_numbers(&["context_window", "max_tokens"]),
+    NamedAction::new(
+        "picoclaw.sanitize",
+        ActionKind::Repair,
+        "Leaves messages that a provider would reject out of a request: calls without all their results, results without their call, system messages in between. The store keeps them.",
+        sanitize::make,
+    ),
 ];
 
 /// PicoClaw's estimates of a history for its own triggers, before and as built.
@@ -108,7 +100,7 @@ fn edition(options: &toml::Table) -> Result<Edition, String> {
     check_keys(options, &["edition"])?;
     let editions =
         [("before", Edition::Before), ("proposed", Edition::Proposed), ("after", Edition::After)];
-    choice(options, "edition", &editions)?.ok_or_else(|| "`edition` is missing".to_owned())
+    choice_setting(options, "edition", &editions)?.ok_or_else(|| "`edition` is missing".to_owned())
 }
 
 /// Returns the settings given by a stage's numbers.

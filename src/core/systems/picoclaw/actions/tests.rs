@@ -3,9 +3,9 @@
 use super::ACTIONS;
 use crate::chat::{ChatMessage, Content, Replies, SummaryReply, Text, message_from_json};
 use crate::engine::{Hook, Memory, RewriteInput, Rewritten, Storage};
+use crate::json::json;
 use crate::systems::picoclaw::overflow::REFUSED;
-use crate::systems::picoclaw::prompt::summary_part;
-use serde_json::json;
+use crate::systems::picoclaw::store::summary_part;
 
 /// Makes one message per letter: instructions, user, assistant, call, tool; each is the part of its index.
 fn messages_of(roles: &str) -> Vec<ChatMessage> {

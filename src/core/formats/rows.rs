@@ -1,0 +1,63 @@
+//! The records of a JSON document: the elements of its lists with their byte ranges, parsed on all cores.
+
+use crate::formats::notes::Notes;
+use crate::formats::{json, jsonl};
+use crate::json::Value;
+use crate::progress::{Cancelled, Progress};
+use crate::session::Span;
+use rayon::prelude::*;
+
+/// A value with its byte range in the file.
+#[derive(Clone, Debug)]
+pub(in crate::formats) struct Row {
+    /// Byte range in the file.
+    pub(in crate::formats) span: Span,
+    /// The parsed value.
+    pub(in crate::formats) value: Value,
+}
+
+impl From<jsonl::Record> for Row {
+    fn from(record: jsonl::Record) -> Self {
+        Self { span: record.span, value: record.value }
+    }
+}
+
+/// Parses the elements of the array at the end of a path of members of the value at `span`, which is itself the array if
+/// the path is empty. Returns none if there is no array. Elements nested too deeply are reported in `notes`. Advances
+/// `progress` by their share of the bytes.
+pub(in crate::formats) fn rows_at(
+    bytes: &[u8],
+    span: &Span,
+    path: &[&str],
+    progress: &Progress,
+    notes: &mut Notes,
+) -> Result<Vec<Row>, Cancelled> {
+    let list = path.iter().try_fold(span.clone(), |here, key| json::member(bytes, &here, key));
+    let elements = list.and_then(|list| json::elements(bytes, &list));
+    let parsed: Vec<(Span, Option<Value>)> = elements
+        .unwrap_or_default()
+        .into_par_iter()
+        .map(|span| {
+            progress.check_cancelled()?;
+            progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
+            let value = json::parse_span(bytes, &span);
+            Ok((span, value))
+        })
+        .collect::<Result<_, Cancelled>>()?;
+    let mut rows = Vec::with_capacity(parsed.len());
+    for (span, value) in parsed {
+        match value {
+            Some(value) => rows.push(Row { span, value }),
+            None => notes.add(span.start, "this record nests too deep to be read"),
+        }
+    }
+    Ok(rows)
+}
+
+/// Parses the members of an object except the given lists.
+pub(in crate::formats) fn members_except(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
+    let members = json::members(bytes, span).unwrap_or_default();
+    let others = members.into_iter().filter(|(key, _)| !lists.contains(&&**key));
+    let parsed = others.filter_map(|(key, span)| Some((key, json::parse_span(bytes, &span)?)));
+    Value::Object(parsed.collect())
+}
