@@ -1,6 +1,6 @@
 //! Connects the arguments of the command line to the window.
 
-use plimsoll::app::manual_edits::marks::RequestedMarks;
+use plimsoll::app::state::model::marks::RequestedMarks;
 use plimsoll::app::{self, LaneOption, Options};
 use plimsoll::cli::{self, Picture, Theme, WindowArgs};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Saves a curve as a picture.
 pub(super) fn save(picture: &Picture) -> ExitCode {
     let is_dark = picture.theme == Theme::Dark;
-    match app::picture::save_drawing(&picture.drawing, is_dark, &picture.output) {
+    match app::ui::picture::save_drawing(&picture.drawing, is_dark, &picture.output) {
         Ok(()) => {
             cli::note(&format!("the curve is in {}", picture.output.display()));
             ExitCode::SUCCESS

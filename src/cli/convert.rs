@@ -89,7 +89,7 @@ impl Args {
             let source_format = session.source.format;
             json(&json_output(&converted, source_format, format, messages))?;
         } else {
-            print(&text(&converted, format, messages))?;
+            print(&conversion_text(&converted, format, messages))?;
         }
         let is_measured = |a: &Aspect| !a.is_whole() && MEASURED.contains(&a.plural);
         if converted.aspects.iter().any(is_measured) {
@@ -166,7 +166,7 @@ fn content(aspect: &Aspect) -> ContentEntry<'_> {
 /// Data that costs and losses are computed from.
 const MEASURED: [&str; 3] = ["times of messages", "reported tokens of calls", "compactions"];
 
-fn text(converted: &Converted, format: &Format, messages: usize) -> String {
+fn conversion_text(converted: &Converted, format: &Format, messages: usize) -> String {
     let path = converted.output.to_string_lossy();
     if converted.is_copy {
         return format!(

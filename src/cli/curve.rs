@@ -6,7 +6,7 @@ use super::theme::{Theme, theme};
 use crate::analysis::rereads::RereadModel;
 use crate::exec::{Loaded, check_is_new, write_file};
 use crate::formats;
-use crate::report::{Drawing, Played, Subject, draw, series, svg};
+use crate::report::{Drawing, Played, ReportSubject, draw, series, svg};
 use crate::units::Tokens;
 use anyhow::bail;
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ impl CurveFile {
 }
 
 fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Result<Drawing> {
-    let subject = Subject {
+    let subject = ReportSubject {
         case: &loaded.case,
         warnings: &[],
         format: "",

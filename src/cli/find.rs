@@ -4,7 +4,7 @@ use super::args::{FileArg, GlobalOptions, row_limit};
 use super::found::{self, FoundEntry, SNIPPET};
 use super::output::{clean, counted, json, print};
 use super::status::Status;
-use crate::analysis::query::{FoundMessage, Query, Subject};
+use crate::analysis::query::{FoundMessage, Query, QuerySubject};
 use crate::engine::Case;
 use crate::report::QUERY_HELP;
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ impl Args {
                 not_listed: all.len() - shown.len(),
             })?;
         } else {
-            print(&text(&loaded.case, &query, &all, shown))?;
+            print(&find_text(&loaded.case, &query, &all, shown))?;
         }
         Ok(Status::Done)
     }
@@ -68,7 +68,7 @@ impl Args {
 fn messages(case: &Case, query: &Query) -> Vec<FoundMessage> {
     let (session, ledger) = (&case.session, &case.ledger);
     let found = |message: usize| {
-        let subject = Subject::new(session, Some(ledger), message);
+        let subject = QuerySubject::new(session, Some(ledger), message);
         query.find_in(&subject, SNIPPET)
     };
     let all = (0..session.messages.len()).into_par_iter();
@@ -79,7 +79,7 @@ fn n_matches(found: &[FoundMessage]) -> usize {
     found.iter().map(|found| found.n_hits).sum()
 }
 
-fn text(case: &Case, query: &Query, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
+fn find_text(case: &Case, query: &Query, all: &[FoundMessage], shown: &[FoundMessage]) -> String {
     let n = counted(case.session.messages.len(), "message");
     if all.is_empty() {
         let mut text = format!("no match in {n}\n");
@@ -95,7 +95,7 @@ fn text(case: &Case, query: &Query, all: &[FoundMessage], shown: &[FoundMessage]
         clean(&case.session.source.name)
     );
     for message in shown {
-        found::row(&mut text, message, "");
+        found::message_row(&mut text, message, "");
     }
     if shown.len() < all.len() {
         let more = counted(all.len() - shown.len(), "more message");

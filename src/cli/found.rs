@@ -72,7 +72,7 @@ pub(super) fn query(text: &str) -> anyhow::Result<Query> {
 }
 
 /// Appends a message: where it is, and its snippet.
-pub(super) fn row(text: &mut String, found: &FoundMessage, indent: &str) {
+pub(super) fn message_row(text: &mut String, found: &FoundMessage, indent: &str) {
     let call = found.call.map(|call| grouped(call as u64 + 1));
     let call = call.map_or_else(String::new, |call| format!("call {call}"));
     let kind = match &found.tool {

@@ -8,16 +8,16 @@ use std::fmt;
 
 /// A number, printed without a fraction if it is whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Number(pub(super) f64);
+pub(super) struct JsonNumber(pub(super) f64);
 
-impl Number {
+impl JsonNumber {
     /// Returns the number as an integer if it is whole. Below 2^53 every whole f64 is exact.
     fn whole(self) -> Option<i64> {
         (self.0.fract() == 0.0 && self.0.abs() < 9e15).then_some(self.0 as i64)
     }
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for JsonNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.whole() {
             Some(whole) => write!(f, "{whole}"),
@@ -26,7 +26,7 @@ impl fmt::Display for Number {
     }
 }
 
-impl Serialize for Number {
+impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.whole() {
             Some(whole) => serializer.serialize_i64(whole),
@@ -35,7 +35,7 @@ impl Serialize for Number {
     }
 }
 
-impl JsonSchema for Number {
+impl JsonSchema for JsonNumber {
     fn inline_schema() -> bool {
         true
     }
@@ -54,7 +54,7 @@ impl JsonSchema for Number {
 pub(super) struct Object<V>(Vec<(String, V)>);
 
 /// Values of settings by name.
-pub(super) type Settings = Object<Number>;
+pub(super) type Settings = Object<JsonNumber>;
 
 impl<V> Object<V> {
     /// Creates an object from names and values.
@@ -66,7 +66,7 @@ impl<V> Object<V> {
 
 impl From<&KnobValues> for Settings {
     fn from(values: &KnobValues) -> Self {
-        Self::new(values.iter().map(|(name, value)| (name, Number(value))))
+        Self::new(values.iter().map(|(name, value)| (name, JsonNumber(value))))
     }
 }
 
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn whole_numbers_have_no_fraction() {
         for (number, text) in [(10.0, "10"), (0.75, "0.75"), (-3.0, "-3"), (1e300, "1e+300")] {
-            assert_eq!(serde_json::to_string(&Number(number)).unwrap(), text);
+            assert_eq!(serde_json::to_string(&JsonNumber(number)).unwrap(), text);
         }
-        assert_eq!(Number(10.0).to_string(), "10");
+        assert_eq!(JsonNumber(10.0).to_string(), "10");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::nearest::{nearest, unknown};
 use super::output::{note, tokens};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::analysis::{Clause, WorkingPreset};
-use crate::engine::{Action, Case, Hook, KnobRole, KnobValues, Outcome, Policy, Stage};
+use crate::engine::{Case, Hook, KnobRole, KnobValues, Outcome, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -225,7 +225,7 @@ pub(super) fn note_without_effect(case: &Case, lanes: &[Lane]) {
         note("--restart has no effect: no policy here acts after a restart");
     }
     let reads_error =
-        |stage: &Stage| stage.at == Hook::OverflowError && matches!(stage.action, Action::Named(_));
+        |stage: &Stage| stage.at == Hook::OverflowError && stage.action.reads_errors();
     if !case.errors.is_empty() && !has(reads_error) {
         note(
             "--error has no effect: no policy here reads provider errors, as some presets of real systems do",

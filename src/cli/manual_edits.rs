@@ -105,13 +105,13 @@ mod tests {
 
     #[derive(clap::Parser)]
     #[command(no_binary_name = true)]
-    struct Line {
+    struct ManualEditLine {
         #[command(flatten)]
         edits: ManualEditArgs,
     }
 
     fn parsed(words: &[&str]) -> Result<ManualEditArgs, clap::Error> {
-        Line::try_parse_from(words).map(|line| line.edits)
+        ManualEditLine::try_parse_from(words).map(|line| line.edits)
     }
 
     #[test]

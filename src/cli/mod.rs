@@ -1,8 +1,8 @@
 //! The command line: one file per command, one row per command in `commands!`.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
-//! input or usage, or a failed model request, with one line on standard error and no result written. Without a command it
-//! returns what the window opens ([`Invocation::Window`]).
+//! input or usage, or a failed model request, with one line on standard error and no result written. Without a command
+//! it returns what the window opens ([`Invocation::Window`]).
 //!
 //! # How to write a command
 //!
@@ -17,7 +17,8 @@
 //!    `docs/json-output.md` again: `UPDATE_DOCS=1 cargo test --test cli json_page`.
 //!
 //! An operation of `presets` or `state` is a variant of `Action` in the `mod.rs` of that command instead. Its rows in
-//! `SCHEMAS` and `EXAMPLES` have names like `presets save`. Describe it in the command's section of `docs/command-line.md`.
+//! `SCHEMAS` and `EXAMPLES` have names like `presets save`. Describe it in the command's section of
+//! `docs/command-line.md`.
 //!
 //! | the command takes | use | example |
 //! |---|---|---|
@@ -27,8 +28,8 @@
 //! | a model that writes summaries | `model::ModelArgs` | `compact` |
 //! | calls, tokens, numbers of rows | `value_parser` from `args/values.rs` | `context` |
 //!
-//! Commands write through `output`: `print` or `print_wrapped` for text, `json`, and `note`. Text from files goes through
-//! `output::clean`. `output::{counted, grouped, percent, tokens}` format numbers.
+//! Commands write through `output`: `print` or `print_wrapped` for text, `json`, and `note`. Text from files goes
+//! through `output::clean`. `output::{counted, grouped, percent, tokens}` format numbers.
 
 mod args;
 mod billing;
@@ -69,6 +70,7 @@ mod status;
 mod sweep;
 mod targets;
 mod theme;
+mod tools;
 mod window;
 mod wrap;
 
@@ -109,6 +111,7 @@ macro_rules! commands {
 commands! {
     Inspect: inspect,
     Find: find,
+    Tools: tools,
     Replay: replay,
     Diagnose: diagnose,
     Compare: compare,

@@ -22,13 +22,14 @@ use terminal_size::{Width, terminal_size_of};
 /// Maximum number of bytes of an error or a note, enough for the longest path.
 const MAX_LINE_BYTES: usize = 4 << 10;
 
-/// Minimum width that lines are wrapped to.
+/// Minimum width that lines are wrapped to. In a narrower terminal, options of the help would be wrapped into columns
+/// of a few letters; there the terminal breaks the lines instead.
 const NARROWEST: usize = 40;
 
-/// Time between two updates of the progress.
+/// Time between two updates of the progress. More often is only flicker.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Size of the buffer for JSON, in bytes.
+/// Size of the buffer for JSON, in bytes. Larger than a pipe (64 KiB on Linux), so that each write fills it.
 const PART: usize = 256 << 10;
 
 /// Prints a formatted result, whose texts went through [`clean`].
@@ -159,7 +160,6 @@ fn to_stderr(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     #[test]
     fn a_long_line_keeps_its_start_and_its_end() {
@@ -172,11 +172,11 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped_without_a_change_of_the_value() {
-        let value = serde_json::json!({"a": "x\u{7f}y\u{202e}\u{85}ü\n", "b": ["\u{1b}[2J"]});
+        let value = crate::json::json!({"a": "x\u{7f}y\u{202e}\u{85}ü\n", "b": ["\u{1b}[2J"]});
         let mut out = Escaped(Vec::new());
         serde_json::to_writer_pretty(&mut out, &value).expect("writes to memory");
         let text = String::from_utf8(out.0).expect("a text");
         assert!(!text.contains(|c| c != '\n' && is_interpreted(c)), "{text}");
-        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
+        assert_eq!(crate::json::from_str(&text).expect("JSON"), value);
     }
 }

@@ -7,7 +7,7 @@ use super::played::play;
 use super::status::Status;
 use crate::exec::{check_is_new, write_file};
 use crate::formats;
-use crate::report::{Report, Subject, html, markdown};
+use crate::report::{Report, ReportSubject, html, markdown};
 use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -96,7 +96,7 @@ impl Args {
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-        let subject = Subject {
+        let subject = ReportSubject {
             case: &loaded.case,
             warnings: &warnings,
             format: formats::label(loaded.case.session.source.format),

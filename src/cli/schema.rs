@@ -6,7 +6,7 @@ use super::output::{json, print};
 use super::status::Status;
 use super::{
     compact, compare, context, convert, diagnose, evaluate, find, gate, inspect, presets, replay,
-    report, restore, sessions, state, sweep,
+    report, restore, sessions, state, sweep, tools,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -30,6 +30,7 @@ type Generate = fn() -> Schema;
 const SCHEMAS: &[(&str, Generate)] = &[
     ("inspect", schema::<inspect::Inspection<'static>>),
     ("find", schema::<find::FindResult<'static>>),
+    ("tools", schema::<tools::ToolList<'static>>),
     ("replay", schema::<replay::Replay<'static>>),
     ("diagnose", schema::<diagnose::DiagnosisOutput<'static>>),
     ("diagnose calls", schema::<diagnose::CallRangeOutput<'static>>),

@@ -1,7 +1,7 @@
 //! Settings as typed: `[LANE.]SETTING=VALUE`.
 
 use super::args::{number, share_number};
-use super::json_values::Number;
+use super::json_values::JsonNumber;
 use super::nearest::unknown;
 use super::output::clean;
 use crate::engine::{Knob, Policy};
@@ -46,7 +46,8 @@ pub(super) fn set(text: &str) -> anyhow::Result<Set> {
     Ok(Set { lane, name, value })
 }
 
-/// Splits `[LANE.]SETTING=VALUE` into its parts; `None` without a value. Lane names hold no `=`, names of settings no `.`.
+/// Splits `[LANE.]SETTING=VALUE` into its parts; `None` without a value. Lane names hold no `=`, names of settings no
+/// `.`.
 pub(super) fn assignment(text: &str) -> Option<(Option<String>, String, String)> {
     let (name, value) = text.split_once('=')?;
     let (lane, name) = match name.rsplit_once('.') {
@@ -83,7 +84,7 @@ pub(super) fn value_text(knob: Option<&Knob>, value: f64) -> String {
     let choices = knob.map_or(&[][..], |knob| &knob.choices);
     choices
         .get(value as usize)
-        .map_or_else(|| Number(value).to_string(), |choice| clean(choice).into_owned())
+        .map_or_else(|| JsonNumber(value).to_string(), |choice| clean(choice).into_owned())
 }
 
 /// Returns the names of the settings of policies, sorted.

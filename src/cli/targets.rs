@@ -12,22 +12,22 @@ use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of sessions to read. A data set can hold millions.
+/// Maximum number of sessions to read. A data set can hold millions, whose results would not fit into the memory.
 const MAX_SESSIONS: usize = 100_000;
 
 /// Session files, read one after another because a folder of them may be larger than the memory.
 #[derive(Debug)]
 pub(super) struct Targets {
-    files: Vec<Target>,
+    files: Vec<TargetFile>,
     /// Files in folders that Plimsoll itself wrote. They would count their sources twice.
     own_outputs: Vec<PathBuf>,
-    /// A damaged file is reported beside the results instead of ending the command.
+    /// A damaged file is reported with the results instead of ending the command.
     reports_damage: bool,
 }
 
 /// A session file.
 #[derive(Debug)]
-struct Target {
+struct TargetFile {
     path: PathBuf,
     /// The file was found in a folder. It is skipped if it holds no session; a file that was given is an error.
     of_folder: bool,
@@ -101,10 +101,10 @@ impl Targets {
                 }
                 own_outputs.append(&mut own);
                 files.extend(
-                    found.into_iter().map(|found| Target { path: found.path, of_folder: true }),
+                    found.into_iter().map(|found| TargetFile { path: found.path, of_folder: true }),
                 );
             } else {
-                files.push(Target { path: path.clone(), of_folder: false });
+                files.push(TargetFile { path: path.clone(), of_folder: false });
             }
         }
         if let (true, [own, ..]) = (files.is_empty(), &own_outputs[..]) {
@@ -124,7 +124,7 @@ impl Targets {
         Ok(Self { files, own_outputs, reports_damage: false })
     }
 
-    /// Reports a damaged file beside the results, even one that was given by its path.
+    /// Reports a damaged file with the results, even one that was given by its path.
     pub(super) fn reporting_damage(self) -> Self {
         Self { reports_damage: true, ..self }
     }
@@ -176,7 +176,7 @@ struct Visited<'a> {
     skipped: Skipped,
 }
 
-impl Target {
+impl TargetFile {
     /// Reads the sessions of a file and passes each to the callback.
     fn each(&self, shared: &GlobalOptions, visited: &mut Visited<'_>) -> anyhow::Result<()> {
         if let Some(number) = shared.conversation {
@@ -286,7 +286,7 @@ impl Skipped {
             [] => {}
             [one] => note(&format!("skipped: {}", one.reason)),
             [first, ..] => {
-                note(&format!("{} {what} are skipped; the first: {}", rest.len(), first.reason))
+                note(&format!("{} {what} are skipped; the first: {}", rest.len(), first.reason));
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Args {
     screenshot: Option<PathBuf>,
     /// Size of the window or picture [default: 1440x900]
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, help_heading = "Picture")]
-    size: Option<Size>,
+    size: Option<WindowSize>,
     /// Theme [default: the one used last]
     #[arg(long, value_parser = theme(), help_heading = "Picture")]
     theme: Option<Theme>,
@@ -36,7 +36,7 @@ pub(super) struct Args {
 
 /// Width and height in points.
 #[derive(Clone, Copy, Debug)]
-struct Size([u32; 2]);
+struct WindowSize([u32; 2]);
 
 /// Files to open in the window, and options.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ impl Args {
             paths: self.paths,
             compared: self.compare,
             screenshot: self.screenshot,
-            size: self.size.map(|Size(size)| size),
+            size: self.size.map(|WindowSize(size)| size),
             theme: self.theme,
             lanes,
             load: shared.load_options(),
@@ -159,11 +159,11 @@ fn check(path: &Path, commands: &[String]) -> anyhow::Result<()> {
     bail!("no file or command is named {shown:?}; commands are {}", commands.join(", "));
 }
 
-fn size(text: &str) -> anyhow::Result<Size> {
+fn size(text: &str) -> anyhow::Result<WindowSize> {
     let sides =
         text.split_once(['x', 'X']).and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
     match sides {
-        Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(Size(size)),
+        Some(size) if size.iter().all(|side| (200..=8_000).contains(side)) => Ok(WindowSize(size)),
         _ => bail!("give WIDTHxHEIGHT such as 1440x900, 200 to 8000 each"),
     }
 }

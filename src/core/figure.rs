@@ -107,6 +107,7 @@ pub fn quantity(value: f64) -> String {
     }
     let sign = if value < 0.0 { "-" } else { "" };
     let size = value.abs();
+    // A whole number may have a rounding error of a calculation, such as 0.1 * 30.
     if size.fract() < 1e-9 {
         return format!("{sign}{}", grouped(size.round() as u64));
     }

@@ -1,13 +1,11 @@
-//! The pure layers of Plimsoll: read sessions of LLM agents, count their tokens, replay policies and analyze the results.
-//!
-//! Nothing here uses a file, clock, network, environment or thread, except threads of rayon over values. The crate
-//! `plimsoll` adds files, models, the command line and the window; `src/ARCHITECTURE.md` is the map of all layers.
+#![doc = include_str!("README.md")]
 
 pub mod analysis;
 pub mod chat;
 pub mod engine;
 pub mod figure;
 pub mod formats;
+pub mod json;
 pub mod presets;
 pub mod progress;
 pub mod providers;

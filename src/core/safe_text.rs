@@ -11,6 +11,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
+    // Room for a few escapes. Most texts of a file contain one or none.
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         push_visible(&mut out, c);

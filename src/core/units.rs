@@ -3,7 +3,6 @@
 //! Shares are 0 to 1 everywhere; `figure` and the window format them as percent. Short token figures are
 //! formatted here, so that the command line, reports and the window show the same.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
@@ -12,16 +11,16 @@ use std::time::{Duration, UNIX_EPOCH};
 /// Formats a time since the start of 1970 in UTC as RFC 3339 with seconds: `YYYY-MM-DDTHH:MM:SSZ`. Returns `None`
 /// after the year 9999.
 pub fn rfc3339(time: Duration) -> Option<String> {
+    // Days from 1970-01-01 to 10000-01-01. RFC 3339 has four digits for the year, and humantime panics beyond it.
     const YEAR_10_000: Duration = Duration::from_hours(24 * 2_932_897);
     (time < YEAR_10_000).then(|| humantime::format_rfc3339_seconds(UNIX_EPOCH + time).to_string())
 }
 
 /// A number of tokens. Addition and subtraction saturate.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-#[schemars(inline)]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Tokens(pub u64);
 
 impl Tokens {
@@ -107,17 +106,17 @@ impl Sum for Tokens {
 }
 
 /// A number of bytes.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-#[schemars(inline)]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Bytes(pub u64);
 
 /// A share of a whole, 0 to 1 (above 1 on overflow).
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-#[schemars(inline)]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Share(pub f64);
 
 impl Share {
@@ -128,9 +127,10 @@ impl Share {
 }
 
 /// US dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-#[schemars(inline)]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Usd(pub f64);
 
 impl Usd {
@@ -165,11 +165,10 @@ impl Sum for Usd {
 }
 
 /// US dollars per million tokens.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-#[schemars(inline)]
+#[cfg_attr(feature = "schema", schemars(inline))]
 pub struct Rate(pub f64);
 
 impl Rate {

@@ -1,7 +1,8 @@
-//! The contents of a conversation independent of its format: texts in order, calls with results, media, reasoning and tools.
+//! The contents of a conversation independent of its format: texts in order, calls with results, media, reasoning and
+//! tools.
 
+use crate::json::{Value, json};
 use crate::session::{Body, Role, Session};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The contents of a conversation.
@@ -122,16 +123,16 @@ impl<'a> Contents<'a> {
                 }
             }
             Body::ToolDefinition { json, .. } => {
-                self.tools.push(Located { message, item: definition(json) })
+                self.tools.push(Located { message, item: definition(json) });
             }
             Body::Media { .. } if replaced.is_none() => {
-                self.media.push(Located { message, item: part })
+                self.media.push(Located { message, item: part });
             }
             Body::Thinking { text, sealed_bytes, .. } if replaced.is_none() => {
                 self.reasoning.push(Located {
                     message,
                     item: ReasoningItem { text, sealed_bytes: *sealed_bytes },
-                })
+                });
             }
             body => self.add_text(message, role, replaced.unwrap_or(body.text())),
         }
@@ -149,7 +150,7 @@ impl<'a> Contents<'a> {
 
 /// Returns the arguments of a call as an object, which some formats require.
 fn arguments_object(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
+    match crate::json::from_str(arguments) {
         Ok(value @ Value::Object(_)) => value,
         _ if arguments.is_empty() => json!({}),
         _ => json!({"_raw": arguments}),
@@ -158,7 +159,7 @@ fn arguments_object(arguments: &str) -> Value {
 
 /// Returns name, description and schema of a tool in any API's shape.
 fn definition(json: &str) -> Value {
-    let tool: Value = serde_json::from_str(json).unwrap_or_default();
+    let tool = crate::json::from_str(json).unwrap_or_default();
     let inner = ["function", "custom"]
         .iter()
         .find_map(|key| tool.get(key).filter(|v| v.is_object()))

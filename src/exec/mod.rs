@@ -11,6 +11,7 @@ mod index;
 mod libraries;
 mod load;
 pub mod model;
+mod outputs;
 mod path_candidates;
 mod policies;
 pub mod search;
@@ -26,8 +27,8 @@ pub use database::is_database;
 pub use export::{
     CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored, Resumed,
     Sidecars, WrittenFile, context_with, default_context_path, default_converted_path,
-    default_export_path, default_path_beside, export, export_context, export_resumable, files_path,
-    free_path, preview, request_cost, restore, resumable_folder, source_of_managed,
+    default_export_path, default_path_beside, export, export_context, export_resumable, free_path,
+    preview, request_cost, restore, resumable_folder, source_of_managed,
 };
 pub use files::{
     LoadError, MAX_SESSION_BYTES, OwnFileKind, Stamp, check_is_new, check_is_not_source, check_own,
@@ -39,6 +40,7 @@ pub use libraries::missing_libraries;
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
 };
+pub use outputs::files_path;
 pub use path_candidates::paths_from;
 pub use policies::{
     OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,

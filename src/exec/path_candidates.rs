@@ -6,8 +6,8 @@ use std::path::Path;
 /// Maximum number of paths: a folder may hold any number.
 const MAX_PATHS: usize = 1_000;
 
-/// Returns the folders, which end with `/`, and the files with an offered name whose paths begin with `prefix`, sorted. Hidden
-/// ones are among them only if a name with a dot is typed.
+/// Returns the folders, which end with `/`, and the files with an offered name whose paths begin with `prefix`, sorted.
+/// Hidden ones are among them only if a name with a dot is typed.
 pub fn paths_from(prefix: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<String> {
     let (folder, typed) = prefix
         .rsplit_once('/')

@@ -17,7 +17,8 @@ const MAX_RECENT: usize = 12;
 
 /// Maximum size of the state file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-/// Number and length of the waits for another process that updates the state.
+/// Number and length of the waits for another process that updates the state: one second in all. An update takes
+/// milliseconds, so a process that takes longer hangs, and the user must not wait for it.
 const WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
 /// The program's state between runs.

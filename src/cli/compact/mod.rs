@@ -122,7 +122,7 @@ impl Args {
         if shared.json {
             json(&json_output::json_output(&job, &exported, resumed.as_ref()))?;
         } else {
-            print(&text(&job, &exported, resumed.as_ref()))?;
+            print(&export_text(&job, &exported, resumed.as_ref()))?;
         }
         // The offline digest sends no request. If it saves nothing, there was nothing to compact.
         let mut requests = exported.requests.iter().filter(|r| r.prompts > 0);
@@ -212,7 +212,7 @@ pub(super) fn output(path: &str) -> anyhow::Result<PathBuf> {
     Ok(PathBuf::from(path))
 }
 
-fn text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> String {
+fn export_text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) -> String {
     let (before, after) = (tokens(exported.before), tokens(exported.after));
     let sizes = match job.schedule {
         Schedule::Now { .. } => format!("context {before} → {after} tokens"),

@@ -1,9 +1,9 @@
 //! The result of `plimsoll compare` as JSON.
 
 use super::Compared;
-use crate::analysis::ToolUse;
 use crate::analysis::comparison::{OnlyFact, SessionFigures, has_different_sources};
 use crate::analysis::message_kind;
+use crate::analysis::tools::ToolUse;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::json_values::Object;
 use crate::cli::lazy_list::LazyList;

@@ -26,7 +26,7 @@ impl Candidate {
 }
 
 /// Returns the candidates that begin with the typed word.
-pub(super) fn of(typed: &Typed<'_>) -> Vec<Candidate> {
+pub(super) fn candidates_for(typed: &Typed<'_>) -> Vec<Candidate> {
     let mut candidates = match &typed.option {
         Some((arg, before)) => {
             let value = &typed.word[before.len()..];

@@ -1,7 +1,7 @@
 //! `plimsoll completions`: completion scripts for shells.
 //!
-//! The scripts of bash, zsh and fish ask the program for candidates, so that presets, their settings and session files are
-//! among them.
+//! The scripts of bash, zsh and fish ask the program for candidates, so that presets, their settings and session files
+//! are among them.
 
 mod candidates;
 mod typed;
@@ -60,7 +60,7 @@ impl Args {
             _ => 0,
         };
         let mut text = String::new();
-        for Candidate { word, help } in candidates::of(&typed) {
+        for Candidate { word, help } in candidates::candidates_for(&typed) {
             let word = word.get(kept..).unwrap_or_default();
             let _ = match help {
                 Some(help) if !is_bash => writeln!(text, "{word}\t{help}"),

@@ -69,7 +69,7 @@ pub(super) fn print(
         cache_misses: audit.map(|audit| calls.n_misses(audit)),
         lanes: lanes.iter().map(|lane| entry(lane, calls)).collect(),
     };
-    if shared.json { json(&output) } else { print_wrapped(&text(&output, calls)) }
+    if shared.json { json(&output) } else { print_wrapped(&call_range_text(&output, calls)) }
 }
 
 fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
@@ -83,7 +83,7 @@ fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {
     }
 }
 
-fn text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
+fn call_range_text(output: &CallRangeOutput<'_>, calls: CallRange) -> String {
     let noun = if calls.first == calls.last { "call" } else { "calls" };
     let mut text = format!("{noun} {}: {}", calls_text(calls), counted(output.messages, "message"));
     if let Some(n) = output.cache_misses {

@@ -46,7 +46,7 @@ pub(in crate::cli) struct DiagnosisOutput<'a> {
     lanes: LazyList<'a, LaneCostEntry<'a>>,
     /// Recorded cache reads against expected ones; null if the file records none.
     cache_audit: Option<AuditEntry<'a>>,
-    /// What the lanes removed.
+    /// Content that the lanes removed.
     loss: LossEntry<'a>,
     /// Sum of the contexts of all recorded calls in tokens.
     tokens_sent: Tokens,
@@ -189,7 +189,7 @@ struct MissEntry {
     first_call: usize,
     /// Tokens that had been sent before and were not read from the cache.
     tokens: Tokens,
-    /// What the calls paid for these tokens above the price of cache reads, in USD; null if a price is unknown.
+    /// Cost of these tokens above the price of cache reads, in USD; null if a price is unknown.
     usd: Option<Usd>,
 }
 

@@ -1,9 +1,10 @@
 //! Expected re-reads of every lane and what it removed, computed once for text and JSON.
 
 use super::lane_cost::LaneCost;
+use crate::analysis::facts::is_encrypted;
 use crate::analysis::insight::{Insight, loss_insights};
 use crate::analysis::loss::{Loss, Names};
-use crate::analysis::rereads::{ExpectedRereads, FileReads, RereadMeasure, is_encrypted};
+use crate::analysis::rereads::{ExpectedRereads, FileReads, RereadMeasure};
 use crate::engine::{Case, Outcome};
 use rayon::prelude::*;
 
@@ -38,7 +39,8 @@ pub(super) fn losses(case: &Case, measure: RereadMeasure<'_>, lanes: &[LaneCost<
     Losses { lanes: lanes.par_iter().map(of_lane).collect(), names }
 }
 
-/// Returns the loss of the recorded run. An encrypted summary may contain what counts as missing, as a predicted one may.
+/// Returns the loss of the recorded run. An encrypted summary may contain what counts as missing, as a predicted one
+/// may.
 fn recorded_loss(names: &Names, case: &Case, outcome: &Outcome) -> Loss {
     let mut loss = Loss::of(names, case, outcome);
     let compactions = &case.session.compactions;

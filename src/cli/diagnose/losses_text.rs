@@ -1,4 +1,4 @@
-//! What the lanes removed, in the text of `plimsoll diagnose`.
+//! Content that the lanes removed, in the text of `plimsoll diagnose`.
 
 use super::Diagnosis;
 use super::losses::LaneLoss;

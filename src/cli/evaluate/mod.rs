@@ -151,7 +151,7 @@ impl Args {
         evaluations: &Evaluations,
         shared: &GlobalOptions,
     ) -> anyhow::Result<Status> {
-        let shown = Shown {
+        let shown = TextAndPage {
             text: &|| evaluations.text(self.all),
             blocks: &|| evaluations.blocks(self.all),
         };
@@ -234,7 +234,7 @@ impl<'a> Page<'a> {
 }
 
 /// The result for a terminal and for a page.
-struct Shown<'a> {
+struct TextAndPage<'a> {
     text: &'a dyn Fn() -> String,
     blocks: &'a dyn Fn() -> Vec<Block>,
 }
@@ -242,7 +242,7 @@ struct Shown<'a> {
 /// Writes the page, if one is wanted, and prints the result as JSON or, without a page, as text.
 fn output(
     page: Option<Page<'_>>,
-    shown: &Shown<'_>,
+    shown: &TextAndPage<'_>,
     value: &impl Serialize,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! `plimsoll evaluate --tier 1` and above: measures with a model what compactions lost.
 
-use super::{Page, Shown, model_page, model_text, output};
+use super::{Page, TextAndPage, model_page, model_text, output};
 use crate::analysis::statistics::MIN_CLUSTERS;
 use crate::cli::args::{GlobalOptions, first_given, number};
 use crate::cli::lanes::Lane;
@@ -10,8 +10,8 @@ use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::exec::Model;
 use crate::exec::evaluate::{
-    Budget, CONCURRENCY, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog, Plan,
-    PlanCost, Planting, RunOptions, SAMPLES, Stopped, Tier, run,
+    Budget, CONCURRENCY, EvaluatedLane, EvaluatedSession, EvaluationJob, EvaluationLog,
+    EvaluationPlan, PlanCost, Planting, RunOptions, SAMPLES, Stopped, Tier, run,
 };
 use crate::figure::usd;
 use crate::presets::prices::Prices;
@@ -53,7 +53,8 @@ pub(in crate::cli) struct ModelTierArgs {
     rounds: Option<u16>,
 }
 
-/// Default number of compactions to follow planted facts through.
+/// Default number of compactions to follow planted facts through. Chosen: a single one does not show whether losses add
+/// up, and each further one costs a summary of every policy and sample.
 const ROUNDS: u16 = 5;
 
 /// Parses a tier.
@@ -137,7 +138,7 @@ impl ModelTierArgs {
             evaluated(lanes),
             self.samples.map_or(SAMPLES, usize::from),
         );
-        let plan = Plan::new(&job);
+        let plan = EvaluationPlan::new(&job);
         if plan.n_questions(&job) == 0 && !matches!(tier, Tier::Planted(_)) {
             bail!(
                 "there is nothing to ask: no policy removes a message with a fact that a question can be written about"
@@ -167,8 +168,8 @@ impl ModelTierArgs {
         if let Some(stopped) = &evaluation.stopped {
             note(&stop_text(stopped, log.path().is_some()));
         }
-        let shown = Shown {
-            text: &|| model_text::text(&evaluation.report),
+        let shown = TextAndPage {
+            text: &|| model_text::evaluation_text(&evaluation.report),
             blocks: &|| model_page::blocks(&evaluation.report),
         };
         output(page, &shown, &evaluation.report, shared)?;

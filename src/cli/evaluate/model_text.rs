@@ -10,7 +10,7 @@ use crate::exec::evaluate::{LaneReport, QuestionCounts, Report, SessionReport};
 use std::fmt::Write as _;
 
 /// Returns the text of a report.
-pub(super) fn text(report: &Report) -> String {
+pub(super) fn evaluation_text(report: &Report) -> String {
     let mut text = String::new();
     let samples = counted(report.samples, "sample");
     let _ = writeln!(text, "Answered by {}, {samples} of each lane", clean(&report.model));

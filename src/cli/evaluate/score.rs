@@ -1,4 +1,5 @@
-//! `plimsoll evaluate --score`: the facts of a session that a compacted conversation or text still has, whatever wrote it.
+//! `plimsoll evaluate --score`: the facts of a session that a compacted conversation or text still has, whatever wrote
+//! it.
 
 use super::{Evaluated, EvaluatedLane, Evaluations};
 use crate::analysis::facts::{Facts, LaneSurvival, ScoredText};
@@ -84,8 +85,8 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
-    /// Returns the context at the end of a conversation, with the tokens that the ledger of its source counts. A managed
-    /// conversation stores how many of its tokens are not recorded.
+    /// Returns the context at the end of a conversation, with the tokens that the ledger of its source counts. A
+    /// managed conversation stores how many of its tokens are not recorded.
     fn of_conversation(case: &'a Case, source: &TokenLedger) -> Self {
         let context = recorded(case, Tokens::ZERO, None).context;
         let session = &case.session;

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 /// Number of lost facts that are listed for each lane.
 const MAX_LOST: usize = 5;
-/// Maximum number of lanes in one row of the table.
+/// Maximum number of lanes in one row of the table, which fits 80 columns.
 const MAX_COLUMNS: usize = 5;
-/// Maximum length of a fact in characters.
+/// Maximum length of a fact in characters: a line of 80 columns with its indentation.
 const MAX_TEXT: usize = 70;
 
 /// Meaning of the table of lanes.
@@ -106,7 +106,8 @@ impl Evaluated {
         }
     }
 
-    /// Returns the rows of the table: label, number of facts, and a cell for each lane. `size` is the label of the tokens.
+    /// Returns the rows of the table: label, number of facts, and a cell for each lane. `size` is the label of the
+    /// tokens.
     fn rows<'a>(
         &self,
         lanes: &[EvaluatedLane],
@@ -250,7 +251,7 @@ fn lost_summary(lane: &EvaluatedLane) -> String {
 /// Describes a fact in one line.
 fn fact_line(facts: &Facts, idx: usize) -> String {
     let fact = &facts.all()[idx];
-    format!("{}: {} (message {})", fact.kind.name(), quoted(fact), fact.message + 1,)
+    format!("{}: {} (message {})", fact.kind.name(), quoted(fact), fact.message + 1)
 }
 
 /// Describes a lost fact in one line.

@@ -32,7 +32,7 @@ pub(super) struct Baseline {
 
 /// The fields that baselines of every version have.
 #[derive(Deserialize)]
-struct Header {
+struct BaselineHeader {
     kind: String,
     format_version: u32,
     plimsoll: String,
@@ -149,9 +149,9 @@ impl Baseline {
 
     /// Parses a baseline.
     pub(super) fn parse(file: &str, text: &str) -> anyhow::Result<Self> {
-        let header: Header = serde_json::from_str(text)
+        let header: BaselineHeader = serde_json::from_str(text)
             .ok()
-            .filter(|header: &Header| header.kind == KIND)
+            .filter(|header: &BaselineHeader| header.kind == KIND)
             .with_context(|| format!("{file} is not a {KIND}; write one with --write-baseline"))?;
         let parsed = (header.format_version == FORMAT_VERSION).then(|| serde_json::from_str(text));
         let parsed: Self = parsed.and_then(Result::ok).with_context(|| {
@@ -165,8 +165,7 @@ impl Baseline {
 
     /// Returns true if `text` is a baseline of any version, which may be overwritten.
     pub(super) fn is_one(text: &str) -> bool {
-        let value: Result<serde_json::Value, _> = serde_json::from_str(text);
-        value.is_ok_and(|value| value["kind"] == KIND)
+        crate::json::from_str(text).is_ok_and(|value| value["kind"] == KIND)
     }
 
     /// Returns the version of the program that wrote the baseline.

@@ -1,9 +1,9 @@
 //! The result of `plimsoll gate` as JSON.
 
-use super::{Judged, JudgedLane, Verdict};
+use super::{GateVerdict, JudgedLane, JudgedSession};
 use crate::analysis::tune::{Check, Measure};
 use crate::cli::figures::FiguresEntry;
-use crate::cli::json_values::{Number, Settings};
+use crate::cli::json_values::{JsonNumber, Settings};
 use crate::cli::targets::SkippedEntry;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,7 +104,7 @@ struct CheckEntry<'a> {
     text: &'a str,
 }
 
-impl Verdict {
+impl GateVerdict {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> Gate<'_> {
         Gate {
@@ -127,7 +127,7 @@ impl Verdict {
     }
 }
 
-fn session(judged: &Judged) -> SessionEntry<'_> {
+fn session(judged: &JudgedSession) -> SessionEntry<'_> {
     SessionEntry {
         file: &judged.id.file,
         conversation: judged.id.number(),
@@ -145,7 +145,7 @@ fn lane(judged: &JudgedLane) -> LaneEntry<'_> {
     LaneEntry {
         lane: &judged.name,
         policy: &judged.now.policy,
-        settings: Settings::new(settings.map(|(name, value)| (name.as_str(), Number(*value)))),
+        settings: Settings::new(settings.map(|(name, value)| (name.as_str(), JsonNumber(*value)))),
         passed: judged.passed(),
         figures: &judged.now.figures,
         thrash: judged.now.thrash.as_deref(),

@@ -1,7 +1,7 @@
 //! The result of `plimsoll gate` as JUnit XML: one suite per session, one case per lane and measure.
 
 use super::retained::LaneCheck;
-use super::{Judged, Verdict};
+use super::{GateVerdict, JudgedSession};
 use crate::analysis::tune::Check;
 use crate::exec::OwnFileKind;
 use crate::safe_text::is_interpreted;
@@ -28,7 +28,7 @@ fn is_own(text: &str) -> bool {
     text.strip_prefix(DECLARATION).is_some_and(|rest| rest.starts_with(BEGINS))
 }
 
-impl Verdict {
+impl GateVerdict {
     /// Returns the content of the file.
     pub(super) fn junit(&self) -> String {
         let mut suites: Vec<Suite> = self.sessions.iter().map(suite).collect();
@@ -127,7 +127,7 @@ fn over_all(retained: &[LaneCheck]) -> Suite {
     suite
 }
 
-fn suite(judged: &Judged) -> Suite {
+fn suite(judged: &JudgedSession) -> Suite {
     let name = judged.id.to_string();
     let mut suite = Suite::new(suite_name(&name, judged));
     if judged.content_changed {
@@ -150,7 +150,7 @@ fn suite(judged: &Judged) -> Suite {
 }
 
 /// Returns the suite's name, with the title if the file holds many sessions.
-fn suite_name(name: &str, judged: &Judged) -> String {
+fn suite_name(name: &str, judged: &JudgedSession) -> String {
     match judged.id.conversation {
         Some(_) => format!("{name} {}", judged.title),
         None => name.to_owned(),

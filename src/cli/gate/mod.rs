@@ -11,13 +11,13 @@ use super::args::GlobalOptions;
 use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
-use crate::analysis::tune::{Check, Limits, checks};
+use crate::analysis::tune::{Check, GateLimits, checks};
 use crate::exec::evaluate::EvaluatedSession;
 use crate::exec::{check_own, read_own, write_own};
 use crate::presets::prices::Prices;
 use baseline::{Baseline, BaselineLane, BaselineSession, changed_from};
 pub(super) use json_output::Gate;
-use options::Options;
+use options::GateOptions;
 use retained::{LaneCheck, Retained};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -34,11 +34,11 @@ pub(super) struct Args {
     #[arg(value_name = "FILE|FOLDER")]
     targets: Vec<PathBuf>,
     #[command(flatten)]
-    options: Options,
+    options: GateOptions,
 }
 
 /// A session with its figures and the results of its checks.
-struct Judged {
+struct JudgedSession {
     id: SessionId,
     title: String,
     session: BaselineSession,
@@ -58,11 +58,11 @@ struct JudgedLane {
 }
 
 /// The result of the command, for text, JSON and JUnit XML.
-struct Verdict {
+struct GateVerdict {
     baseline: Option<Baseline>,
     /// Path of the baseline that was written.
     written: Option<String>,
-    sessions: Vec<Judged>,
+    sessions: Vec<JudgedSession>,
     /// Effect retained by lane, over all sessions.
     retained: Vec<LaneCheck>,
     /// Sessions of the baseline that are not among these files.
@@ -99,7 +99,7 @@ impl Args {
             sessions.push(judge(id, title, current, before, &limits, &survival));
             Ok(())
         })?;
-        let mut verdict = Verdict {
+        let mut verdict = GateVerdict {
             not_checked: compare_content(baseline.as_ref(), &mut sessions),
             baseline,
             written: None,
@@ -122,7 +122,7 @@ impl Args {
 }
 
 /// Reads the baseline and checks the paths of the output files, before the sessions are played.
-fn opened(options: &Options) -> anyhow::Result<Option<Baseline>> {
+fn opened(options: &GateOptions) -> anyhow::Result<Option<Baseline>> {
     if let Some(junit) = &options.junit {
         check_own(junit, junit::FILE_KIND)?;
     }
@@ -150,9 +150,9 @@ fn judge(
     title: &str,
     session: BaselineSession,
     before: Option<&BaselineSession>,
-    limits: &Limits,
+    limits: &GateLimits,
     survival: &BTreeMap<String, Vec<Check>>,
-) -> Judged {
+) -> JudgedSession {
     let lanes = session.lanes.iter().map(|(name, now)| {
         let before = before.and_then(|before| before.lanes.get(name));
         let figures = before.map(BaselineLane::figures);
@@ -167,7 +167,7 @@ fn judge(
             now: now.clone(),
         }
     });
-    Judged {
+    JudgedSession {
         id: id.clone(),
         title: title.to_owned(),
         lanes: lanes.collect(),
@@ -179,10 +179,10 @@ fn judge(
 
 /// Marks the sessions whose content differs from the baseline's. Returns the names of the baseline's sessions that were not
 /// given.
-fn compare_content(baseline: Option<&Baseline>, sessions: &mut [Judged]) -> Vec<String> {
+fn compare_content(baseline: Option<&Baseline>, sessions: &mut [JudgedSession]) -> Vec<String> {
     let here: BTreeSet<&str> = sessions.iter().map(|s| &*s.session.sha256).collect();
     let mut others = baseline.map_or_else(Vec::new, |known| known.others(&here));
-    let is_known = |judged: &Judged| {
+    let is_known = |judged: &JudgedSession| {
         baseline.is_some_and(|known| known.sessions.contains_key(&judged.session.sha256))
     };
     for judged in sessions.iter_mut().filter(|judged| !is_known(judged)) {
@@ -201,7 +201,7 @@ impl JudgedLane {
     }
 }
 
-impl Judged {
+impl JudgedSession {
     fn passed(&self) -> bool {
         !self.content_changed && self.lanes.iter().all(JudgedLane::passed)
     }
@@ -212,12 +212,15 @@ impl Judged {
     }
 }
 
-impl Verdict {
+impl GateVerdict {
     /// Returns whether all checks passed, and there is at least one or a baseline was written.
     fn passed(&self) -> bool {
         let retained = self.retained.iter().all(|found| found.check.ok);
         let is_whole = self.damaged().next().is_none();
-        self.sessions.iter().all(Judged::passed) && retained && is_whole && !self.compared_nothing()
+        self.sessions.iter().all(JudgedSession::passed)
+            && retained
+            && is_whole
+            && !self.compared_nothing()
     }
 
     /// Returns the damaged files with the reason why each cannot be read, unless they are allowed.
@@ -228,14 +231,14 @@ impl Verdict {
 
     /// Returns the number of checks of all lanes.
     fn n_checks(&self) -> usize {
-        let of_sessions: usize = self.sessions.iter().map(Judged::n_checks).sum();
+        let of_sessions: usize = self.sessions.iter().map(JudgedSession::n_checks).sum();
         let retained = self.retained.iter().filter(|found| found.check.is_judged);
         of_sessions + retained.count()
     }
 
     /// Returns true if there was neither a limit nor a lane of the baseline to compare with.
     fn compared_nothing(&self) -> bool {
-        let is_changed = |judged: &Judged| judged.content_changed;
+        let is_changed = |judged: &JudgedSession| judged.content_changed;
         self.written.is_none() && self.n_checks() == 0 && !self.sessions.iter().any(is_changed)
     }
 
@@ -258,7 +261,7 @@ impl Verdict {
     }
 
     /// Writes the requested files.
-    fn write(&mut self, options: &Options) -> anyhow::Result<()> {
+    fn write(&mut self, options: &GateOptions) -> anyhow::Result<()> {
         let is_written = options.write_baseline && self.damaged().next().is_none();
         if let Some(path) = options.baseline.as_ref().filter(|_| is_written) {
             let sessions = self.sessions.iter().map(|s| s.session.clone());
@@ -342,7 +345,7 @@ fn mark(checks: &[Check]) -> &'static str {
     }
 }
 
-impl Judged {
+impl JudgedSession {
     fn text(&self, text: &mut String, has_baseline: bool) {
         let id = self.id.to_string();
         let file = clean(&id);

@@ -2,7 +2,7 @@
 
 use super::replay::GatedLanes;
 use crate::analysis::facts::FactKind;
-use crate::analysis::tune::{Limit, Limits, MinSurvival};
+use crate::analysis::tune::{GateLimits, Limit, MinSurvival};
 use crate::cli::args::{GlobalOptions, fact_kind, number, share_number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{self, Lane, LaneArgs};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
-pub(super) struct Options {
+pub(super) struct GateOptions {
     /// Write the result as JUnit XML, replacing an earlier result
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub(super) struct Options {
     pub(super) billing: BillingArgs,
 }
 
-impl Options {
+impl GateOptions {
     /// Returns the lanes to check.
     pub(super) fn lanes(&self, shared: &GlobalOptions) -> anyhow::Result<GatedLanes> {
         let policies = self.lanes.required("gate", shared)?;
@@ -71,8 +71,8 @@ impl Options {
     }
 
     /// Returns the limits.
-    pub(super) fn limits(&self) -> Limits {
-        Limits {
+    pub(super) fn limits(&self) -> GateLimits {
+        GateLimits {
             peak: self.max_peak,
             cost: self.max_cost,
             rereads: self.max_rereads,

@@ -4,7 +4,7 @@ use crate::analysis::tune::{Check, check_retained};
 use crate::cli::evaluate::evaluated;
 use crate::cli::lanes::Lane;
 use crate::exec::evaluate::{
-    EvaluatedSession, EvaluationJob, EvaluationLog, Plan, RECORDED, RunOptions, Tier, run,
+    EvaluatedSession, EvaluationJob, EvaluationLog, EvaluationPlan, RECORDED, RunOptions, Tier, run,
 };
 use crate::units::Share;
 use anyhow::{anyhow, bail};
@@ -42,7 +42,7 @@ impl Retained {
             bail!("--min-retained: the log has no answer for any of these policies");
         }
         let job = EvaluationJob::new(Tier::Probes, sessions, lanes, samples);
-        let plan = Plan::new(&job);
+        let plan = EvaluationPlan::new(&job);
         let options = RunOptions {
             model: None,
             budget: None,

@@ -1,7 +1,8 @@
 //! The result of `plimsoll inspect` as JSON.
 
-use super::{Findings, MAX_LARGEST};
-use crate::analysis::{largest_parts, tokens_by_tool};
+use super::{InspectFindings, MAX_LARGEST};
+use crate::analysis::largest_parts;
+use crate::analysis::tools::tokens_by_tool;
 use crate::cli::json_values::Object;
 use crate::engine::WindowSource;
 use crate::formats::Availability;
@@ -197,7 +198,7 @@ struct RecordCount {
     in_context: usize,
 }
 
-impl Findings<'_> {
+impl InspectFindings<'_> {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> Inspection<'_> {
         let session = self.session();

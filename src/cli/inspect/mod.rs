@@ -35,7 +35,7 @@ impl Args {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
         let reserve = none.checked_reserve(&loaded.case, shared)?;
-        let mut found = Findings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
+        let mut found = InspectFindings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
         let preset = working_preset(&loaded.case, &none, shared)?;
         found.verdict.extend(preset.iter().map(|clause| clause.text.as_str()));
         found.warnings.extend(self.repeats(&loaded.case.session));
@@ -79,7 +79,7 @@ impl Args {
 }
 
 /// The result of the command, for text and JSON.
-struct Findings<'a> {
+struct InspectFindings<'a> {
     loaded: &'a Loaded,
     case: &'a Case,
     conversation: usize,
@@ -93,7 +93,7 @@ struct Findings<'a> {
     issues: Vec<String>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> InspectFindings<'a> {
     fn new(loaded: &'a Loaded, reserve: Tokens, conversation: usize) -> Self {
         let case = &loaded.case;
         let recorded = recorded(case, reserve, None);

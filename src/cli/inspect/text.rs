@@ -1,7 +1,8 @@
 //! The result of `plimsoll inspect` as text.
 
-use super::{Findings, MAX_LARGEST};
-use crate::analysis::{largest_parts, tokens_by_tool};
+use super::{InspectFindings, MAX_LARGEST};
+use crate::analysis::largest_parts;
+use crate::analysis::tools::tokens_by_tool;
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
 use crate::engine::Peak;
 use crate::figure::plural;
@@ -17,7 +18,7 @@ const MAX_CONVERSATIONS: usize = 60;
 /// Characters of a title in that list.
 const TITLE: usize = 60;
 
-impl Findings<'_> {
+impl InspectFindings<'_> {
     /// Returns the text.
     pub(super) fn text(&self) -> String {
         let session = self.session();

@@ -16,7 +16,7 @@ use crate::exec::OwnPresets;
 use crate::presets::{self, PRESETS};
 use schemars::JsonSchema;
 use serde::Serialize;
-use show::show;
+use show::show_preset;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -31,12 +31,12 @@ pub(super) use show_json::PresetOutput;
 )]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<PresetsAction>,
 }
 
 /// Operations on presets.
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum PresetsAction {
     /// List the presets (default)
     #[command(
         after_help = "Examples:\n  plimsoll presets list coding\n  plimsoll presets list proven"
@@ -134,19 +134,21 @@ pub(super) struct PresetEntry<'a> {
 
 impl Args {
     pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
-        let list_all = Action::List { words: Vec::new() };
+        let list_all = PresetsAction::List { words: Vec::new() };
         match self.action.unwrap_or(list_all) {
-            Action::List { words } => list(&words, shared.json)?,
-            Action::Show { name } => show(&name, shared.json)?,
-            Action::Export { name, framework, sets, output } => {
+            PresetsAction::List { words } => list(&words, shared.json)?,
+            PresetsAction::Show { name } => show_preset(&name, shared.json)?,
+            PresetsAction::Export { name, framework, sets, output } => {
                 let lanes = LaneArgs::of(&name, sets);
                 native::export(&lanes, framework.as_deref(), output.as_deref(), shared)?;
             }
-            Action::Import { file, output } => native::import(&file, output.as_deref(), shared)?,
-            Action::Save { policy, name, sets, replace } => {
-                own::save(&name, &LaneArgs::of(&policy, sets), replace, shared)?
+            PresetsAction::Import { file, output } => {
+                native::import(&file, output.as_deref(), shared)?;
             }
-            Action::Remove { name } => own::remove(&name, shared)?,
+            PresetsAction::Save { policy, name, sets, replace } => {
+                own::save(&name, &LaneArgs::of(&policy, sets), replace, shared)?;
+            }
+            PresetsAction::Remove { name } => own::remove(&name, shared)?,
         }
         Ok(Status::Done)
     }

@@ -2,7 +2,7 @@
 
 use super::show_json::json_output;
 use super::stage_words::sentence;
-use crate::cli::json_values::Number;
+use crate::cli::json_values::JsonNumber;
 use crate::cli::lanes::known_presets;
 use crate::cli::nearest::unknown;
 use crate::cli::output::{clean, json, print_wrapped};
@@ -14,7 +14,7 @@ use anyhow::bail;
 use std::fmt::Write as _;
 
 /// Prints a preset with its settings, stages and sources.
-pub(super) fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
+pub(super) fn show_preset(name: &str, as_json: bool) -> anyhow::Result<()> {
     let own = OwnPresets::here();
     let known = known_presets();
     if !known.iter().any(|known| known == name) {
@@ -22,13 +22,13 @@ pub(super) fn show(name: &str, as_json: bool) -> anyhow::Result<()> {
     }
     let toml = policy_text(name, &own)?;
     let policy = presets::parse(&toml)?;
-    if as_json { json(&json_output(&policy, &toml)) } else { print_wrapped(&text(&policy)) }
+    if as_json { json(&json_output(&policy, &toml)) } else { print_wrapped(&preset_text(&policy)) }
 }
 
-fn text(policy: &Policy) -> String {
+fn preset_text(policy: &Policy) -> String {
     let mut text = format!("{} ({})\n{}\n\nSettings\n", policy.label, policy.name, policy.help);
     for knob in &policy.knobs {
-        let ([low, high], value) = (knob.range.map(Number), Number(knob.value));
+        let ([low, high], value) = (knob.range.map(JsonNumber), JsonNumber(knob.value));
         let key = knob.key.as_ref().map_or_else(String::new, |key| format!(" [{key}]"));
         let range = if knob.choices.is_empty() {
             format!("{value} {} ({low} to {high})", knob.unit)
@@ -41,7 +41,7 @@ fn text(policy: &Policy) -> String {
             text.push_str("      The system offers no such setting: sweeps do not vary it.\n");
         }
         if let Some(sensible) = &knob.sensible {
-            let [low, high] = sensible.range.map(Number);
+            let [low, high] = sensible.range.map(JsonNumber);
             let source = clean(&sensible.source);
             let _ = writeln!(text, "      Sensible: {low} to {high} ({source}).");
         }

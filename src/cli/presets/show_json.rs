@@ -1,8 +1,8 @@
 //! The result of `plimsoll presets show` as JSON.
 
 use super::stage_words::{boundary, hook, kept, objects, role_name, sentence};
-use crate::cli::json_values::Number;
-use crate::engine::{Action, Expr, Guard, Knob, Mutates, Policy, PolicyKind, Proof, Stage, Take};
+use crate::cli::json_values::JsonNumber;
+use crate::engine::{Expr, Guard, Knob, Mutates, Policy, PolicyKind, Proof, Stage, Take};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,11 +44,11 @@ struct SettingEntry<'a> {
     /// Name that `--set` takes.
     name: &'a str,
     /// Default value; for a setting with choices, the position of the choice, from 0.
-    value: Number,
+    value: JsonNumber,
     /// Smallest and largest value.
-    range: [Number; 2],
+    range: [JsonNumber; 2],
     /// Distance between neighboring values in the window.
-    increment: Number,
+    increment: JsonNumber,
     /// Unit, such as `tokens` or `messages`; empty for a number without one.
     unit: &'a str,
     /// Description.
@@ -71,7 +71,7 @@ struct SettingEntry<'a> {
 #[derive(Serialize, JsonSchema)]
 struct SensibleEntry<'a> {
     /// Smallest and largest value.
-    range: [Number; 2],
+    range: [JsonNumber; 2],
     /// The documentation, and what it advises.
     source: &'a str,
 }
@@ -177,16 +177,16 @@ pub(super) fn json_output<'a>(policy: &'a Policy, toml: &'a str) -> PresetOutput
 fn setting(knob: &Knob) -> SettingEntry<'_> {
     SettingEntry {
         name: &knob.name,
-        value: Number(knob.value),
-        range: knob.range.map(Number),
-        increment: Number(knob.step),
+        value: JsonNumber(knob.value),
+        range: knob.range.map(JsonNumber),
+        increment: JsonNumber(knob.step),
         unit: &knob.unit,
         help: &knob.help,
         role: knob.role.map(role_name),
         key: knob.key.as_deref(),
         offered: knob.is_offered,
         sensible: knob.sensible.as_ref().map(|sensible| SensibleEntry {
-            range: sensible.range.map(Number),
+            range: sensible.range.map(JsonNumber),
             source: &sensible.source,
         }),
         ignored: knob.ignored.as_deref(),
@@ -201,13 +201,13 @@ fn stage(stage: &Stage) -> StageEntry<'_> {
         when: &stage.when.text,
         take: take(&stage.take),
         action: stage.action.kind().name(),
-        size_only: matches!(&stage.action, Action::Summarize(s) if s.is_opaque),
+        size_only: stage.action.is_size_only(),
         guard: guard(&stage.guard),
         mutates: match stage.mutates {
             Mutates::Store => MutatesName::Store,
             Mutates::View => MutatesName::View,
         },
-        delay: stage.delay.as_ref().map(text),
+        delay: stage.delay.as_ref().map(expression_text),
         sentence: sentence(stage),
     }
 }
@@ -217,7 +217,7 @@ fn take(take: &Take) -> TakeEntry<'_> {
         objects: objects(take.what),
         keep: take.keep.iter().map(kept).collect(),
         boundary: boundary(take.boundary),
-        oldest: take.oldest.as_ref().map(text),
+        oldest: take.oldest.as_ref().map(expression_text),
         only: &take.results.only,
         except: &take.results.except,
         repeated: take.results.repeated,
@@ -226,14 +226,14 @@ fn take(take: &Take) -> TakeEntry<'_> {
 
 fn guard(guard: &Guard) -> GuardEntry<'_> {
     GuardEntry {
-        min_saved: guard.min_saved.as_ref().map(text),
+        min_saved: guard.min_saved.as_ref().map(expression_text),
         must_shrink: guard.must_shrink,
         cooldown: &guard.cooldown.text,
-        cold: guard.cold.as_ref().map(text),
+        cold: guard.cold.as_ref().map(expression_text),
     }
 }
 
 /// Returns an expression as written.
-fn text(expr: &Expr) -> &str {
+fn expression_text(expr: &Expr) -> &str {
     &expr.text
 }

@@ -66,6 +66,10 @@ fn action(stage: &Stage) -> String {
             )
         }
         Action::Cut(cut) => cut_action(cut),
+        Action::Dedupe(dedupe) => format!(
+            "replace {objects} that a later identical one repeats, leaving \"{}\"",
+            dedupe.pointer.escape_debug()
+        ),
         Action::Log(_) => "write a line to the system's own log".to_owned(),
         Action::Named(named) => {
             let numbers = named.numbers.iter();

@@ -2,7 +2,7 @@
 
 use crate::analysis::rereads::ExpectedRereads;
 use crate::analysis::{Finding, FindingKind};
-use crate::cli::json_values::{Number, Object, Settings};
+use crate::cli::json_values::{JsonNumber, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
 use crate::cli::rereads::RereadsEntry;
@@ -158,7 +158,7 @@ struct CauseEntry<'a> {
     /// Trigger as the preset defines it.
     when: &'a str,
     /// Values of the quantities in `when` at that moment.
-    terms: Object<Number>,
+    terms: Object<JsonNumber>,
 }
 
 /// A file that a stage writes.
@@ -279,7 +279,7 @@ fn event(event: &Event) -> EventEntry<'_> {
         action: event.action.name(),
         cause: CauseEntry {
             when: &event.cause.when,
-            terms: Object::new(terms.map(|(name, value)| (name.as_str(), Number(*value)))),
+            terms: Object::new(terms.map(|(name, value)| (name.as_str(), JsonNumber(*value)))),
         },
         tokens_before: event.before,
         tokens_after: event.after,

@@ -3,7 +3,7 @@
 use super::{rfc3339, shown};
 use crate::engine::WindowSource;
 use crate::exec::stores::{
-    FoundFile, Listed, Listing, PeakAccuracy, SessionSummary, existing_folders,
+    FoundFile, ListedSession, Listing, PeakAccuracy, SessionSummary, existing_folders,
 };
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
@@ -144,7 +144,7 @@ pub(super) fn json_output<'a>(
 }
 
 fn session<'a>(
-    listed: &'a Listed,
+    listed: &'a ListedSession,
     summary: &'a SessionSummary,
     output_reserve: Tokens,
 ) -> SessionEntry<'a> {

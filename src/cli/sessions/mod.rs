@@ -10,7 +10,7 @@ use super::status::Status;
 use crate::engine::WindowSource;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, FoundFiles, Listed, Listing, PeakAccuracy, STORES,
+    AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, Listing, PeakAccuracy, STORES,
     SessionSummary, existing_folders, find, find_in, list,
 };
 use crate::presets::default_output_reserve;
@@ -174,7 +174,12 @@ fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundF
     Ok((files, n_own_outputs))
 }
 
-fn row(text: &mut String, listed: &Listed, summary: &SessionSummary, output_reserve: Tokens) {
+fn row(
+    text: &mut String,
+    listed: &ListedSession,
+    summary: &SessionSummary,
+    output_reserve: Tokens,
+) {
     let about = match summary.peak_accuracy {
         PeakAccuracy::Reported => "",
         PeakAccuracy::Estimated => "≈",

@@ -77,7 +77,7 @@ pub(super) fn run(
     if shared.json {
         json(&json_output(&result, n_shown, given))
     } else {
-        print(&text(&result, n_shown, nothing))
+        print(&search_text(&result, n_shown, nothing))
     }
 }
 
@@ -114,7 +114,7 @@ fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
     }
 }
 
-fn text(result: &SearchResult, n_shown: usize, nothing: &dyn Fn() -> String) -> String {
+fn search_text(result: &SearchResult, n_shown: usize, nothing: &dyn Fn() -> String) -> String {
     if result.n_searched == 0 {
         return nothing() + &unread(result);
     }
@@ -162,7 +162,7 @@ fn row(text: &mut String, session: &FoundSession) {
         clean(&path),
     );
     for message in &session.messages {
-        found::row(text, message, "      ");
+        found::message_row(text, message, "      ");
     }
     let more = session.n_messages - session.messages.len();
     if more > 0 {

@@ -22,16 +22,16 @@ use std::path::Path;
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put beside the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put next to the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<StateAction>,
 }
 
 /// Operations on the state.
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum StateAction {
     /// List the kept files (default)
     #[command(after_help = "Examples:\n  plimsoll state list --json")]
     List,
@@ -57,13 +57,13 @@ enum Action {
     )]
     Clear {
         /// Only this kind
-        kind: Option<Kind>,
+        kind: Option<StateFileKind>,
     },
 }
 
 /// Kinds of files that can be removed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+enum StateFileKind {
     Index,
     Logs,
     Presets,
@@ -185,10 +185,10 @@ impl Args {
         }
         let path = State::path().context("there is no home folder, so nothing is kept")?;
         match &self.action {
-            None | Some(Action::List) => list(&path, shared)?,
-            Some(Action::Enable { .. }) => index::enable(shared)?,
-            Some(Action::Disable { .. }) => clear(&path, Some(Kind::Index), shared)?,
-            Some(Action::Clear { kind }) => clear(&path, *kind, shared)?,
+            None | Some(StateAction::List) => list(&path, shared)?,
+            Some(StateAction::Enable { .. }) => index::enable(shared)?,
+            Some(StateAction::Disable { .. }) => clear(&path, Some(StateFileKind::Index), shared)?,
+            Some(StateAction::Clear { kind }) => clear(&path, *kind, shared)?,
         }
         Ok(Status::Done)
     }
@@ -221,14 +221,14 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         index: IndexFile::of(&index),
         logs: logs.iter().map(log_entry).collect(),
     };
-    if shared.json { json(&list) } else { print(&text(&list)) }
+    if shared.json { json(&list) } else { print(&state_text(&list)) }
 }
 
 fn log_entry(log: &LogFile) -> LogEntry<'_> {
     LogEntry { path: log.path.to_string_lossy(), bytes: log.bytes }
 }
 
-fn text(list: &StateList<'_>) -> String {
+fn state_text(list: &StateList<'_>) -> String {
     let mut text = format!("{}\n", clean(&list.path));
     let is_any_folder = list.presets.is_some()
         || !list.tables.is_empty()
@@ -296,28 +296,32 @@ fn usd(rate: Rate) -> String {
 }
 
 /// Removes the files of a kind (default: all except presets) and prints what was removed.
-fn clear(path: &Path, kind: Option<Kind>, shared: &GlobalOptions) -> anyhow::Result<()> {
+fn clear(path: &Path, kind: Option<StateFileKind>, shared: &GlobalOptions) -> anyhow::Result<()> {
     let shown = path.to_string_lossy();
     let cannot = |what: &str| format!("{what} cannot be removed; check its permissions");
-    let is_meant = |one: Kind| kind.is_none_or(|kind| kind == one);
+    let is_meant = |one: StateFileKind| kind.is_none_or(|kind| kind == one);
     let is_all = kind.is_none();
     let cleared = ClearedState {
         cleared: is_all && State::clear().with_context(|| cannot(&shown))?,
         sessions_cleared: is_all
             && Cache::clear().with_context(|| cannot("the list of sessions"))?,
-        logs_cleared: if is_meant(Kind::Logs) {
+        logs_cleared: if is_meant(StateFileKind::Logs) {
             clear_logs().with_context(|| cannot("a log"))?
         } else {
             0
         },
-        presets_cleared: if kind == Some(Kind::Presets) { OwnPresets::here().clear()? } else { 0 },
-        workspaces_cleared: if is_meant(Kind::Workspaces) {
+        presets_cleared: if kind == Some(StateFileKind::Presets) {
+            OwnPresets::here().clear()?
+        } else {
+            0
+        },
+        workspaces_cleared: if is_meant(StateFileKind::Workspaces) {
             let cleared = Workspaces::here().clear();
             cleared.with_context(|| cannot("a workspace"))?
         } else {
             0
         },
-        index_cleared: is_meant(Kind::Index) && {
+        index_cleared: is_meant(StateFileKind::Index) && {
             let cleared = IndexFolder::here().clear();
             cleared.with_context(|| cannot("the search index"))?
         },
@@ -328,11 +332,11 @@ fn clear(path: &Path, kind: Option<Kind>, shared: &GlobalOptions) -> anyhow::Res
     }
     print(&match kind {
         None => all_cleared_text(&cleared),
-        Some(Kind::Index) if cleared.index_cleared => INDEX_REMOVED.to_owned(),
-        Some(Kind::Index) => "the search index is off\n".to_owned(),
-        Some(Kind::Logs) => removed(cleared.logs_cleared, "log", ""),
-        Some(Kind::Presets) => removed(cleared.presets_cleared, "preset", " of your own"),
-        Some(Kind::Workspaces) => removed(cleared.workspaces_cleared, "workspace", ""),
+        Some(StateFileKind::Index) if cleared.index_cleared => INDEX_REMOVED.to_owned(),
+        Some(StateFileKind::Index) => "the search index is off\n".to_owned(),
+        Some(StateFileKind::Logs) => removed(cleared.logs_cleared, "log", ""),
+        Some(StateFileKind::Presets) => removed(cleared.presets_cleared, "preset", " of your own"),
+        Some(StateFileKind::Workspaces) => removed(cleared.workspaces_cleared, "workspace", ""),
     })
 }
 

@@ -1,12 +1,12 @@
 //! The result of `plimsoll sweep` as CSV.
 
-use super::Findings;
+use super::SweepFindings;
 use crate::analysis::tune::{cost_unit, front};
 use crate::cli::output::clean;
 use crate::report::quoted;
 use std::fmt::Write as _;
 
-impl Findings {
+impl SweepFindings {
     /// Returns CSV with one line per session and setting.
     pub(super) fn csv(&self) -> String {
         let mut text = "file,lane,set,usd,tokens_sent,tokens_total,expected_rereads,expected_rereads_low,expected_rereads_high,reread_tokens,reread_usd,cost_with_rereads,user_rules_lost,user_rules_stated,peak_tokens,peak_share,compactions,overflows,into_reserve,current,on_front,recommended,ruled_out\n".to_owned();

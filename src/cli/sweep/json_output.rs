@@ -1,6 +1,6 @@
 //! The result of `plimsoll sweep` as JSON.
 
-use super::{Findings, Swept, Verb};
+use super::{SweepFindings, Swept, Verb};
 use crate::analysis::rereads::Expected;
 use crate::analysis::tune::{
     CostUnit, Point, Robust, RuledOut, Score, cost_unit, front, ruled_out_counts,
@@ -204,7 +204,7 @@ struct CrossValidationEntry<'a> {
     regret: Option<f64>,
 }
 
-impl Findings {
+impl SweepFindings {
     /// Returns the JSON output.
     pub(super) fn json_output(&self) -> Sweep<'_> {
         let first = self.sessions.first();

@@ -11,11 +11,13 @@ use super::args::GlobalOptions;
 use super::output::{json, print, print_wrapped, progress};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
-use crate::analysis::tune::{Point, Robust, Subject, SweptSession, changed_settings, plan, robust};
+use crate::analysis::tune::{
+    Point, Robust, SweepSubject, SweptSession, changed_settings, plan, robust,
+};
 use crate::exec::shell::{quoted, quoted_path};
 use crate::presets::prices::Prices;
 pub(super) use json_output::Sweep;
-use options::{Options, Policies};
+use options::{Policies, SweepOptions};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use swept::{SweepJob, Swept};
@@ -30,7 +32,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE|FOLDER")]
     targets: Vec<PathBuf>,
     #[command(flatten)]
-    options: Options,
+    options: SweepOptions,
 }
 
 /// A command that runs the settings of a point.
@@ -43,8 +45,8 @@ enum Verb {
 }
 
 /// The result of the command, for text, JSON and CSV.
-struct Findings {
-    subjects: Vec<Subject>,
+struct SweepFindings {
+    subjects: Vec<SweepSubject>,
     /// The policies as `--policy` names them.
     words: Vec<String>,
     /// Options of the command that apply to every session.
@@ -78,7 +80,7 @@ impl Args {
             let all = sessions.iter().map(|swept| SweptSession { points: &swept.points });
             robust(&all.collect::<Vec<_>>())
         });
-        let findings = Findings {
+        let findings = SweepFindings {
             subjects,
             words,
             shared: shared.clone(),
@@ -98,7 +100,7 @@ impl Args {
     }
 }
 
-impl Findings {
+impl SweepFindings {
     /// Returns the command that runs the settings of a point on a session. Without a session, or for standard input, the word
     /// `FILE` takes the place of the path.
     fn command(&self, point: &Point, session: Option<&SessionId>, verb: Verb) -> String {

@@ -1,7 +1,7 @@
 //! The result of `plimsoll sweep` over several sessions as text.
 
 use super::text::{cost, write_ruled_out};
-use super::{Findings, Swept, Verb};
+use super::{SweepFindings, Swept, Verb};
 use crate::analysis::tune::{CostUnit, Point, Score, cost_unit};
 use crate::cli::output::{clean, counted, percent};
 use crate::figure::usd;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Characters of a session's name in the table, which fits 80 columns.
 const NAME: usize = 21;
 
-impl Findings {
+impl SweepFindings {
     /// Returns the text for several sessions: the best setting of each, and one setting for all.
     pub(super) fn many(&self, text: &mut String) {
         let Some(first) = self.sessions.first() else {

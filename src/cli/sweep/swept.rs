@@ -4,7 +4,7 @@ use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::loss::Names;
 use crate::analysis::rereads::{FileReads, RereadModel};
 use crate::analysis::tune::{
-    Alternative, Gauge, Point, Recommendation, Score, Subject, alternative, recommend, sweep,
+    Alternative, Gauge, Point, Recommendation, Score, SweepSubject, alternative, recommend, sweep,
 };
 use crate::cli::targets::SessionId;
 use crate::engine::{Case, Policy, recorded};
@@ -20,7 +20,7 @@ const PROGRESS_STEP: usize = 16;
 
 /// The settings to try in each session.
 pub(super) struct SweepJob<'a> {
-    pub(super) subjects: &'a [Subject],
+    pub(super) subjects: &'a [SweepSubject],
     pub(super) plan: &'a [Point],
     pub(super) billing: Billing<'a>,
     /// Coefficients of expected re-reads.
@@ -94,7 +94,7 @@ impl Swept {
 }
 
 /// Returns the bundled policies that are not swept.
-fn others(subjects: &[Subject]) -> Vec<Arc<Policy>> {
+fn others(subjects: &[SweepSubject]) -> Vec<Arc<Policy>> {
     let is_swept = |name: &str| subjects.iter().any(|subject| subject.policy.name == name);
     let others = presets::PRESETS.iter().filter(|preset| !is_swept(preset.name));
     others.filter_map(|preset| preset.policy().ok().map(Arc::new)).collect()

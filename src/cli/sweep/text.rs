@@ -1,8 +1,9 @@
-//! The result of `plimsoll sweep` as text: the settings of each session. [`super::several_text`] sums up several sessions.
+//! The result of `plimsoll sweep` as text: the settings of each session. [`super::several_text`] sums up several
+//! sessions.
 
-use super::{Findings, Swept, Verb};
+use super::{SweepFindings, Swept, Verb};
 use crate::analysis::tune::{
-    CostUnit, LostRules, Point, Recommendation, Subject, changed_settings, cost_unit, front,
+    CostUnit, LostRules, Point, Recommendation, SweepSubject, changed_settings, cost_unit, front,
     ruled_out_counts, trade_off,
 };
 use crate::cli::output::{clean, counted, percent, tokens};
@@ -12,10 +13,10 @@ use crate::figure::usd;
 use crate::units::{Tokens, Usd};
 use std::fmt::Write as _;
 
-/// Maximum number of rows of the front that are listed without `--all`.
+/// Maximum number of rows of the front that are listed without `--all`: a terminal of usual height.
 const MAX_ROWS: usize = 24;
 
-impl Findings {
+impl SweepFindings {
     /// Returns the text; `all` lists every setting, of several sessions too.
     pub(super) fn text(&self, all: bool) -> String {
         let mut text = String::new();
@@ -107,7 +108,8 @@ impl Findings {
         }
     }
 
-    /// Writes `Tried 300 settings of truncate and prune: 212 work.`, and the numbers that are ruled out for each reason.
+    /// Writes `Tried 300 settings of truncate and prune: 212 work.`, and the numbers that are ruled out for each
+    /// reason.
     fn tried(&self, text: &mut String, points: &[Point]) {
         let lanes: Vec<_> = self.subjects.iter().map(|s| clean(&s.lane)).collect();
         let works = points.iter().filter(|p| p.valid().is_some()).count();
@@ -129,7 +131,7 @@ impl Findings {
 
     /// Writes the settings that the systems do not offer to their users.
     fn not_varied(&self, text: &mut String) {
-        for Subject { lane, policy, axes, .. } in &self.subjects {
+        for SweepSubject { lane, policy, axes, .. } in &self.subjects {
             let is_varied = |name: &str| axes.iter().any(|axis| axis.knob == name);
             let fixed = policy.knobs.iter().filter(|knob| !knob.is_offered);
             let fixed = fixed.map(|knob| &*knob.name).filter(|name| !is_varied(name));
@@ -199,10 +201,10 @@ pub(super) fn write_ruled_out<'a>(text: &mut String, points: impl IntoIterator<I
     }
 }
 
-/// Writes `Recorded run: $4.82 by the same cache model, $74.16 as billed; re-reads about 1.3 files (0.8 to 1.9), 8.2k tokens,
-/// $0.03 expected after 2 compactions.`
+/// Writes `Recorded run: $4.82 by the same cache model, $74.16 as billed; re-reads about 1.3 files (0.8 to 1.9), 8.2k
+/// tokens, $0.03 expected after 2 compactions.`
 fn recorded(text: &mut String, swept: &Swept) {
-    /// Minimum difference between the two costs that is shown.
+    /// Minimum difference between the two costs that is shown. A smaller one is below the error of the counts.
     const MIN_DIFFERENCE: f64 = 0.01;
     let Some(recorded) = swept.recorded else {
         return;

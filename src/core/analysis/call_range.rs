@@ -41,8 +41,8 @@ impl CallRange {
         calls.filter(|call| self.contains(*call)).count()
     }
 
-    /// Returns the cost, including summary requests and rejected attempts before these calls; `None` if a price is unknown
-    /// or no call was billed. Requests after the last call belong to it.
+    /// Returns the cost, including summary requests and rejected attempts before these calls; `None` if a price is
+    /// unknown or no call was billed. Requests after the last call belong to it.
     pub fn cost(self, cost: &Cost) -> Option<Usd> {
         let from = cost.calls.partition_point(|call| call.index < self.first);
         let of_it = cost.calls[from..].iter();

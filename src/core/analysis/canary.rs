@@ -3,7 +3,6 @@
 use super::statistics::{ClusteredValue, Estimate, Generator, mean};
 use crate::engine::{Context, EntryBody};
 use crate::session::{Body, Message, Part, Role, Session};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -19,7 +18,8 @@ pub struct Canary {
 }
 
 /// Types of planted facts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CanaryKind {
     /// An instruction of the user.
@@ -194,7 +194,8 @@ pub struct FollowedCanary {
 }
 
 /// Survival of planted facts.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedOutcome {
     /// Number of facts planted into each session.
     pub canaries: usize,
@@ -205,7 +206,8 @@ pub struct PlantedOutcome {
 }
 
 /// Survival in a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedLane {
     /// Name of the lane.
     pub lane: String,
@@ -214,7 +216,8 @@ pub struct PlantedLane {
 }
 
 /// Survival after a number of compactions.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedRound {
     /// Number of compactions.
     pub round: usize,
@@ -225,7 +228,8 @@ pub struct PlantedRound {
 }
 
 /// Survival of a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedKind {
     /// The type.
     pub kind: CanaryKind,

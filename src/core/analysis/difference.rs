@@ -97,8 +97,8 @@ impl ContextDifference {
         }
     }
 
-    /// Returns the number of messages with a change, and their tokens: in the later context if they entered, else in the
-    /// earlier one.
+    /// Returns the number of messages with a change, and their tokens: in the later context if they entered, else in
+    /// the earlier one.
     pub fn count(&self, change: Change) -> (usize, Tokens) {
         let of_it = self.messages.iter().filter(|m| m.change() == change);
         of_it.fold((0, Tokens::ZERO), |(n, sum), message| {

@@ -16,6 +16,10 @@ pub struct LastUses<'a> {
 }
 
 /// Names in more messages than this, and in more than one in [`COMMON`], are ignored as too common.
+///
+/// These are the limits of references at risk (`loss/names.rs`). A name in more messages, such as the name of the
+/// project, says nothing about which of them an answer uses. With higher limits, hardly any result would ever count as
+/// unused.
 const RARE: usize = 12;
 const COMMON: usize = 25;
 
@@ -88,11 +92,20 @@ impl<'a> LastUses<'a> {
         for line in text.lines() {
             let mut words = identifiers(line).peekable();
             lines.all += usize::from(words.peek().is_some());
-            let is_later =
-                |word: &str| self.last.get(word).is_some_and(|user| *user as usize > message);
-            lines.used_later += usize::from(words.any(is_later));
+            lines.used_later += usize::from(words.any(|word| self.is_used_after(message, word)));
         }
         lines
+    }
+
+    /// Returns whether a model message after this message uses a name of the text; `None` if the text has no name.
+    pub fn is_named_later(&self, message: usize, text: &str) -> Option<bool> {
+        let mut words = identifiers(text).peekable();
+        words.peek()?;
+        Some(words.any(|word| self.is_used_after(message, word)))
+    }
+
+    fn is_used_after(&self, message: usize, name: &str) -> bool {
+        self.last.get(name).is_some_and(|user| *user as usize > message)
     }
 }
 
@@ -109,8 +122,8 @@ fn each_name<'a>(body: &'a Body, give: impl FnMut(&'a str)) {
     }
 }
 
-/// Returns the pieces of a JSON text between its escapes, so that the letter of an escape is not part of a name. No name
-/// contains a character that JSON escapes.
+/// Returns the pieces of a JSON text between its escapes, so that the letter of an escape is not part of a name. No
+/// name contains a character that JSON escapes.
 fn unescaped(json: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(json);
     std::iter::from_fn(move || {

@@ -2,12 +2,14 @@
 //! always keeps is a lower bound of the context.
 
 use crate::engine::{
-    Action, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
+    ActionKind, Boundary, Case, Count, Keep, KnobRole, KnobValues, Memo, Policy, Stage, TakeKind,
 };
 use crate::session::Kind;
 use crate::units::Tokens;
 
-/// Calls in a row at which a policy cannot get below its trigger before that counts.
+/// Calls in a row at which a policy cannot get below its trigger before that counts. Chosen, and equal to the calls in
+/// a row that count as thrashing: one large result keeps any policy above its trigger for a call or two until the next
+/// removal.
 const STUCK: usize = 3;
 
 /// Data that the proofs for all settings of all policies share.
@@ -83,8 +85,8 @@ impl<'a> LowerBounds<'a> {
     }
 
     /// Returns the proof if it applies to enough calls to rule the setting out. One large message that keeps the
-    /// context above the trigger for a while is not enough, nor a trigger that is always met with a guard for the minimum
-    /// saved.
+    /// context above the trigger for a while is not enough, nor a trigger that is always met with a guard for the
+    /// minimum saved.
     pub fn hopeless(&self, policy: &Policy, knobs: &KnobValues) -> Option<Stuck> {
         if waits_for_minimum(policy) {
             return None;
@@ -95,12 +97,13 @@ impl<'a> LowerBounds<'a> {
             .and_then(|knob| knobs.get(&knob.name));
         let rest = cooldown.unwrap_or(0.0) as usize + 1;
         let calls = self.case.session.calls.len();
+        // A setting that is stuck at less than one call in 20 may still be the best one, so it has to be replayed.
         let least = (STUCK * rest).max(calls.div_ceil(20));
         self.stuck_often(policy, knobs, least)
     }
 
     /// Returns the proof if it applies to at least this many calls.
-    pub fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
+    fn stuck_often(&self, policy: &Policy, knobs: &KnobValues, least: usize) -> Option<Stuck> {
         let trigger = trigger(policy, knobs)?;
         let kept = kept_content(policy, knobs)?;
         let reserve = policy.output_reserve(knobs, self.case, 0);
@@ -129,7 +132,8 @@ impl<'a> LowerBounds<'a> {
         found.filter(|stuck| stuck.in_all >= least)
     }
 
-    /// Returns the first row of consecutive calls at which at least the limit is left, and the total number of such calls.
+    /// Returns the first row of consecutive calls at which at least the limit is left, and the total number of such
+    /// calls.
     fn rows(&self, left: impl Fn(usize) -> u64, limit: impl Fn(usize) -> f64) -> Option<Stuck> {
         let (mut row, mut found, mut in_all) = (0, None::<(usize, usize)>, 0);
         for call in 0..self.before.len() {
@@ -209,7 +213,7 @@ fn kept_content(policy: &Policy, knobs: &KnobValues) -> Option<KeptContent> {
         return Some(KeptContent::WithoutResults);
     }
     // Without a summary the bound counts no added content.
-    let summary = if let Action::Summarize(_) = stage.action {
+    let summary = if stage.action.kind() == ActionKind::Summarize {
         let knob = policy.knob_for(KnobRole::SummaryMaxTokens)?;
         knobs.get(&knob.name)? as u64
     } else {

@@ -2,8 +2,8 @@
 
 use super::heaviest_part;
 use crate::engine::Case;
-use crate::session::{Body, COMMAND_KEYS, PATH_KEYS, Role, Session};
-use serde_json::Value;
+use crate::json::Value;
+use crate::session::{Body, COMMAND_KEYS, PATH_KEYS, Role};
 use std::fmt;
 
 /// The readable name of a message.
@@ -14,7 +14,7 @@ pub enum MessageName<'a> {
         /// The tool.
         tool: &'a str,
         /// File or text of the call's arguments, if any.
-        subject: Option<Subject>,
+        subject: Option<MessageSubject>,
         /// Index of the message.
         message: usize,
     },
@@ -31,7 +31,7 @@ pub enum MessageName<'a> {
 
 /// The argument that characterizes a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct MessageSubject {
     /// The start of its first line, or the last component of a path.
     pub text: String,
     /// True for the name of a file.
@@ -45,7 +45,8 @@ impl<'a> MessageName<'a> {
         let heaviest = heaviest_part(&case.ledger, &session.messages[message]);
         let is_media =
             heaviest.is_some_and(|p| matches!(session.parts[p].body, Body::Media { .. }));
-        match heaviest.and_then(|part| call_of(session, part)) {
+        let calls = &case.index.calls;
+        match heaviest.and_then(|part| calls.tool_and_arguments(session, part)) {
             Some((tool, arguments)) => Self::Call { tool, subject: subject(arguments), message },
             None => Self::Message { role: session.messages[message].role, is_media, message },
         }
@@ -72,26 +73,11 @@ impl fmt::Display for MessageName<'_> {
     }
 }
 
-/// Returns tool and arguments of the call that a part belongs to.
-fn call_of(session: &Session, part: usize) -> Option<(&str, &str)> {
-    let call_id = match &session.parts[part].body {
-        Body::ToolCall { tool, arguments, .. } => return Some((tool, arguments)),
-        Body::ToolResult { call, .. } | Body::Media { within: Some(call), .. } => call,
-        _ => return None,
-    };
-    session.parts[..part].iter().rev().find_map(|p| match &p.body {
-        Body::ToolCall { call, tool, arguments } if call == call_id => {
-            Some((&**tool, &**arguments))
-        }
-        _ => None,
-    })
-}
-
 /// Arguments with other texts that identify a call, most specific first.
 const TEXT_KEYS: [&str; 4] = ["pattern", "query", "url", "description"];
 
-fn subject(arguments: &str) -> Option<Subject> {
-    let arguments: Value = serde_json::from_str(arguments).ok()?;
+fn subject(arguments: &str) -> Option<MessageSubject> {
+    let arguments: Value = crate::json::from_str(arguments).ok()?;
     let text = |key: &&str| match arguments.get(*key)? {
         Value::String(text) => Some(text.clone()),
         // Codex splits commands into words; the shell runs the last one.
@@ -113,7 +99,7 @@ fn subject(arguments: &str) -> Option<Subject> {
     let short: String = line.chars().take(40).collect();
     let cut = if short.len() < line.len() || subject.lines().count() > 1 { "…" } else { "" };
     let is_named = !short.is_empty();
-    is_named.then(|| Subject { text: format!("{short}{cut}"), is_path })
+    is_named.then(|| MessageSubject { text: format!("{short}{cut}"), is_path })
 }
 
 #[cfg(test)]

@@ -21,19 +21,18 @@ pub mod query;
 pub mod rereads;
 pub mod resent;
 pub mod statistics;
+pub mod tools;
 mod trigger;
 pub mod tune;
 mod verdict;
 
-pub use breakdown::{
-    LargestPart, ToolUse, heaviest_part, largest_parts, message_kind, tokens_by_tool, tool_uses,
-};
+pub use breakdown::{LargestPart, heaviest_part, largest_parts, message_kind};
 pub use call_range::CallRange;
 pub use difference::{Change, ChangedMessage, ContextDifference, MessageRef};
 use finding::times;
 pub use finding::{Finding, FindingKind, findings, flaws, thrashing_calls};
 pub use last_use::{LastUses, NamedLines};
-pub use message_name::{MessageName, Subject};
+pub use message_name::{MessageName, MessageSubject};
 pub use nearest::nearest;
 pub use trigger::{FirstCompaction, LaneTrigger, PlayedLane, Trigger};
 pub use verdict::{Clause, Link, Severity, Verdict, WorkingPreset, verdict};

@@ -1,6 +1,6 @@
 //! The known name that a misspelled one is likely to mean.
 
-/// Minimum length of a part of a name that suggests the name.
+/// Minimum length of a part of a name that suggests the name. Shorter parts (`max`, `of`) fit a name by chance.
 const MIN_PART: usize = 4;
 
 /// Returns the known name nearest to `typed`, if it is near enough to be a likely misspelling.
@@ -9,6 +9,7 @@ pub fn nearest<'a>(typed: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str>
     let known = || known.iter().map(AsRef::as_ref);
     let with_distance = known().map(|name: &str| (distance(&typed, name), name));
     let (distance, name) = with_distance.min_by_key(|(distance, _)| *distance)?;
+    // One wrong letter, and another for every five: names of settings of different meaning differ by more.
     if distance <= 1 + typed.len() / 5 {
         return Some(name);
     }

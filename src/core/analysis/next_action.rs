@@ -1,13 +1,13 @@
-//! Agreement on the next action: a lane's disagreement with the full context beyond the disagreement of the full context with
-//! itself, since the same context gives different actions in each sample.
+//! Agreement on the next action: a lane's disagreement with the full context beyond the disagreement of the full
+//! context with itself, since the same context gives different actions in each sample.
 
 use super::facts::call_target;
 use super::statistics::{ClusteredValue, Estimate, mean};
-use schemars::JsonSchema;
+use crate::json::Value;
 use serde::Serialize;
-use serde_json::Value;
 
-/// Fewest samples of each context.
+/// Fewest samples of each context. They are three pairs of the full context with itself, so that its agreement is more
+/// than yes or no.
 pub const MIN_SAMPLES: usize = 3;
 
 /// Tools that only read.
@@ -34,14 +34,14 @@ impl NextAction {
     /// Parses an answer: a JSON object with `tool` and `target`. `None` if it names no tool.
     pub fn parse(text: &str) -> Option<Self> {
         let object: Value =
-            serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok()?;
+            crate::json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok()?;
         let target = object["target"].as_str().unwrap_or_default();
         Self::new(object["tool"].as_str()?, target)
     }
 
     /// Returns the action of a tool call. Its target is the command or the path, otherwise all arguments.
     pub fn of_call(tool: &str, arguments: &str) -> Option<Self> {
-        let target = serde_json::from_str(arguments).ok();
+        let target = crate::json::from_str(arguments).ok();
         let target = target.and_then(|object: Value| call_target(&object));
         Self::new(tool, target.as_deref().unwrap_or(arguments))
     }
@@ -118,7 +118,8 @@ pub struct ActionSessions {
 }
 
 /// Results of the next action.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActionOutcome {
     /// Number of points.
     pub points: usize,
@@ -137,7 +138,8 @@ pub struct ActionOutcome {
 }
 
 /// Result of a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActionLane {
     /// Name of the lane.
     pub lane: String,

@@ -1,7 +1,7 @@
 //! Cumulative tokens of each message (its tokens times the calls that sent it), and growth of the context.
 //!
-//! These figures describe the recorded run: before a recorded compaction every call resends the whole history, after it the
-//! messages that the compaction kept and the new ones.
+//! These figures describe the recorded run: before a recorded compaction every call resends the whole history, after it
+//! the messages that the compaction kept and the new ones.
 
 use crate::engine::{Case, Outcome};
 use crate::session::{RecordedCompaction, Role, Session};

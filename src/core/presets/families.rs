@@ -21,11 +21,11 @@ pub(super) struct Family {
 
 static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
     #[derive(Deserialize)]
-    struct Table {
+    struct FamilyTable {
         family: Vec<Family>,
     }
-    let text = include_str!("../../../assets/model_families.toml");
-    let mut table: Table = toml::from_str(text).expect("the bundled table is read by a test");
+    let text = include_str!("../assets/model_families.toml");
+    let mut table: FamilyTable = toml::from_str(text).expect("the bundled table is read by a test");
     for family in &mut table.family {
         for word in &mut family.words {
             *word = model_key(word);

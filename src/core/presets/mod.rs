@@ -1,16 +1,14 @@
 //! Bundled policies: a TOML file per preset in `assets/presets`, a row per preset in [`PRESETS`].
 
-mod cost_map;
 mod families;
 pub mod models;
 pub mod native;
 pub mod own;
-mod price_hours;
 pub mod prices;
 mod prompts;
 mod provider_errors;
 
-pub use prompts::{PROMPTS, Prompt, prompt};
+pub use prompts::{BundledPrompt, PROMPTS, prompt};
 pub use provider_errors::{KnownError, known_error, provider_error, provider_errors};
 
 use crate::engine::{Policy, PolicyError};
@@ -29,18 +27,15 @@ pub struct Preset {
 /// Creates a row; the name is also that of the file.
 macro_rules! preset {
     ($name:literal) => {
-        Preset {
-            name: $name,
-            toml: include_str!(concat!("../../../assets/presets/", $name, ".toml")),
-        }
+        Preset { name: $name, toml: include_str!(concat!("../assets/presets/", $name, ".toml")) }
     };
 }
 
-/// Every bundled preset, in the order in which they are offered. Tests check the rows from `claude-code` on as agents
-/// (`tests/engine/agents.rs`).
+/// Every bundled preset, in the order in which they are offered.
 pub static PRESETS: &[Preset] = &[
     preset!("truncate"),
     preset!("prune"),
+    preset!("dedupe"),
     preset!("summarize"),
     preset!("none"),
     preset!("holmesgpt"),

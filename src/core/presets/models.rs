@@ -1,7 +1,7 @@
 //! Context windows of models: the user's own rows, then the bundled ones of `assets/models.toml`.
 
-use super::cost_map;
 use super::families::Family;
+use super::prices::cost_map;
 use crate::engine::{WindowPlan, WindowSource};
 use crate::session::{Call, Session, model_key, model_keys};
 use crate::units::Tokens;
@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{LazyLock, OnceLock};
 
-/// Assumed for an unknown model.
-pub const ASSUMED_WINDOW: Tokens = Tokens(200_000);
+/// Assumed for an unknown model: the window of most Claude models, whose agents write most of the sessions that we
+/// know. A file that reports more tokens raises it, so a smaller assumption would only call contexts too large that the
+/// model accepted.
+const ASSUMED_WINDOW: Tokens = Tokens(200_000);
 
 /// Common window sizes, for models of unknown vendors whose recorded usage shows a larger window.
 const USUAL_WINDOWS: [u64; 10] =
@@ -21,24 +23,24 @@ const USUAL_WINDOWS: [u64; 10] =
 #[derive(Clone, Debug, Default)]
 pub struct Models {
     /// Rows by the key of the model.
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, ModelRow>,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct ModelRow {
     name: String,
     window: Tokens,
 }
 
-impl Row {
-    fn listed(&'static self, is_assumed: bool) -> Listed {
-        Listed { name: &self.name, window: self.window, is_assumed }
+impl ModelRow {
+    fn listed(&'static self, is_assumed: bool) -> ListedModel {
+        ListedModel { name: &self.name, window: self.window, is_assumed }
     }
 }
 
 /// The window of a model in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedModel {
     /// Name in the table.
     pub name: &'static str,
     /// Longest prompt.
@@ -53,7 +55,7 @@ pub struct Listed {
 pub struct ModelsError(String);
 
 static BUNDLED: LazyLock<Models> = LazyLock::new(|| {
-    Models::parse(include_str!("../../../assets/models.toml"))
+    Models::parse(include_str!("../assets/models.toml"))
         .expect("the bundled table is read by a test")
 });
 
@@ -65,20 +67,20 @@ impl Models {
     fn parse(text: &str) -> Result<Self, ModelsError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Table {
+        struct ModelTable {
             models: BTreeMap<String, u64>,
         }
         let windows: Vec<(String, u64)> = if cost_map::is_map(text) {
             let map = cost_map::parse(text).map_err(ModelsError)?;
             map.into_iter().filter_map(|model| Some((model.name, model.window?))).collect()
         } else {
-            let table: Table =
+            let table: ModelTable =
                 toml::from_str(text).map_err(|error| ModelsError(error.to_string()))?;
             table.models.into_iter().collect()
         };
         let row = |(name, window): (String, u64)| {
             let window = Tokens(window);
-            (model_key(&name), Row { name, window })
+            (model_key(&name), ModelRow { name, window })
         };
         if let Some((name, _)) =
             windows.iter().find(|(name, window)| *window == 0 || model_key(name).is_empty())
@@ -111,12 +113,12 @@ impl Models {
     }
 
     /// Returns the row of a model with exactly this name, apart from its date, version and similar.
-    fn exact(&self, key: &str) -> Option<&Row> {
+    fn exact(&self, key: &str) -> Option<&ModelRow> {
         model_keys(key).find_map(|key| self.rows.get(key))
     }
 
     /// Returns the row of a model without the words at the end of its name: `gpt-5.6` for `gpt-5.6-nova`.
-    fn without_words(&self, key: &str) -> Option<&Row> {
+    fn without_words(&self, key: &str) -> Option<&ModelRow> {
         let keys = std::iter::successors(Some(key), |key| {
             let (rest, last) = key.rsplit_once('-')?;
             let is_word = last.bytes().all(|b| b.is_ascii_lowercase());
@@ -127,7 +129,7 @@ impl Models {
     }
 
     /// Returns the newest model of the same family, preferably with the same words in its name.
-    fn newest_of_family(&self, key: &str) -> Option<&Row> {
+    fn newest_of_family(&self, key: &str) -> Option<&ModelRow> {
         let family = Family::of(key)?;
         let own = Traits::of(key);
         let members = self.rows.iter().filter(|(other, _)| {
@@ -179,7 +181,7 @@ fn table() -> &'static Models {
 }
 
 /// Returns the window of a model, or that of another model of its family if the table does not contain it.
-pub fn lookup(name: &str) -> Option<Listed> {
+pub fn lookup(name: &str) -> Option<ListedModel> {
     let (table, key) = (table(), model_key(name));
     if let Some(row) = table.exact(&key) {
         return Some(row.listed(false));

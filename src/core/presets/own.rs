@@ -6,7 +6,8 @@ use toml::{Table, Value};
 
 /// Names with another meaning on the command line.
 const TAKEN: [&str; 2] = ["recorded", "none"];
-/// Maximum number of characters of a name.
+/// Maximum number of characters of a name. It becomes the name of a file and of lanes; longer ones would be cut in
+/// every table.
 const MAX_NAME_LEN: usize = 60;
 
 /// A preset of the user.

@@ -2,7 +2,7 @@
 
 /// A bundled prompt.
 #[derive(Debug)]
-pub struct Prompt {
+pub struct BundledPrompt {
     /// Name in presets: the file name without its extension.
     pub name: &'static str,
     /// Its text.
@@ -10,8 +10,8 @@ pub struct Prompt {
 }
 
 /// Every bundled prompt.
-pub static PROMPTS: &[Prompt] =
-    &[Prompt { name: "summarize", text: include_str!("../../../assets/prompts/summarize.md") }];
+pub static PROMPTS: &[BundledPrompt] =
+    &[BundledPrompt { name: "summarize", text: include_str!("../assets/prompts/summarize.md") }];
 
 /// Returns the text of a prompt; `None` if it does not exist.
 pub fn prompt(name: &str) -> Option<&'static str> {

@@ -18,12 +18,12 @@ pub struct KnownError {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct ErrorTable {
     error: Vec<KnownError>,
 }
 
 static TABLE: LazyLock<Vec<KnownError>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("../../../assets/provider_errors.toml"))
+    let table: ErrorTable = toml::from_str(include_str!("../assets/provider_errors.toml"))
         .expect("the bundled table is read by a test");
     table.error
 });

@@ -2,17 +2,18 @@
 
 use super::accuracy::{accuracy_sentence, window_source};
 use super::curve::{Curve, CurveKind, CurveLane, draw};
+use super::item::item;
 use super::lane::lane_report;
+use super::played::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{About, Item, LaneReport, MessageNote, Report, RereadsReport, SurvivalReport};
+use super::{About, LaneReport, MessageNote, Report, ReportMessage, RereadsReport, SurvivalReport};
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::rereads::{
     ExpectedRereads, FileReads, RereadMeasure, RereadModel, RereadPrices,
 };
-use crate::analysis::{
-    Finding, Link, MessageName, PlayedLane, Severity, Trigger, tokens_by_tool, verdict,
-};
-use crate::engine::{Case, KnobValues, Outcome, Policy};
+use crate::analysis::tools::tokens_by_tool;
+use crate::analysis::{Link, MessageName, Severity, Trigger, verdict};
+use crate::engine::{Case, Outcome};
 use crate::presets::prices::Prices;
 use crate::safe_text::clean;
 use crate::session::{CallsFrom, Kind};
@@ -20,26 +21,9 @@ use crate::units::{Share, Tokens};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// A replayed lane.
-#[derive(Clone, Debug)]
-pub struct Played {
-    /// Name of the lane.
-    pub lane: String,
-    /// Its policy; none for the recorded run.
-    pub policy: Option<Policy>,
-    /// Its settings.
-    pub knobs: KnobValues,
-    /// Its output reserve.
-    pub output_reserve: Tokens,
-    /// Its run.
-    pub outcome: Outcome,
-    /// Findings of the run.
-    pub findings: Vec<Finding>,
-}
-
 /// Input of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ReportSubject<'a> {
     /// The session.
     pub case: &'a Case,
     /// Warnings of the reader.
@@ -60,33 +44,13 @@ pub struct Subject<'a> {
 
 /// Number of listed tools and messages.
 const HEAVIEST: usize = 12;
-/// Maximum number of drawn triggers.
+/// Maximum number of drawn triggers. With more, none is drawn: the lines would hide the curves, and each lane states
+/// its trigger in its settings.
 const TRIGGERS: usize = 2;
-
-impl Played {
-    /// Returns the kind of its line. `policies_before` is its position among the policies.
-    fn kind(&self, policies_before: usize) -> CurveKind {
-        match &self.policy {
-            None => CurveKind::Recorded,
-            Some(policy) if policy.stages.is_empty() => CurveKind::Unmanaged,
-            Some(_) => CurveKind::Policy(policies_before),
-        }
-    }
-
-    /// Returns the lane if it has a policy.
-    pub fn lane(&self) -> Option<PlayedLane<'_>> {
-        Some(PlayedLane {
-            name: &self.lane,
-            policy: self.policy.as_ref()?,
-            knobs: &self.knobs,
-            outcome: &self.outcome,
-        })
-    }
-}
 
 impl Report {
     /// Creates a report. If it `redacts`, it contains no text of the session or the user.
-    pub fn new(subject: &Subject<'_>, redacts: bool) -> Self {
+    pub fn new(subject: &ReportSubject<'_>, redacts: bool) -> Self {
         let mut redactor = Redactor::new(redacts);
         let (verdict, severity) = sentence(subject, &mut redactor);
         let about = about(subject, &mut redactor);
@@ -128,7 +92,7 @@ impl Report {
     }
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ReportSubject<'a> {
     /// Returns the curve with the lanes' names, not redacted.
     pub fn plain_curve(&self) -> Curve<'a> {
         let lanes = self.lanes.iter();
@@ -208,7 +172,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Returns the verdict about the recorded run, with its severity.
-fn sentence(subject: &Subject<'_>, redactor: &mut Redactor) -> (Vec<ReportText>, Severity) {
+fn sentence(subject: &ReportSubject<'_>, redactor: &mut Redactor) -> (Vec<ReportText>, Severity) {
     let Some(recorded) = subject.lanes.first() else {
         return (Vec::new(), Severity::Ok);
     };
@@ -222,7 +186,7 @@ fn sentence(subject: &Subject<'_>, redactor: &mut Redactor) -> (Vec<ReportText>,
     (clauses.collect(), verdict.severity)
 }
 
-fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
+fn about(subject: &ReportSubject<'_>, redactor: &mut Redactor) -> About {
     let case = subject.case;
     let session = &case.session;
     let file = redactor.numbered(NameKind::File, &session.source.name);
@@ -257,7 +221,7 @@ fn about(subject: &Subject<'_>, redactor: &mut Redactor) -> About {
     }
 }
 
-fn heaviest(case: &Case, redactor: &mut Redactor) -> Vec<Item> {
+fn heaviest(case: &Case, redactor: &mut Redactor) -> Vec<ReportMessage> {
     let messages = case.session.messages.iter().enumerate();
     let mut all: Vec<(usize, Tokens)> = messages
         .filter(|(_, m)| m.in_history)
@@ -266,9 +230,4 @@ fn heaviest(case: &Case, redactor: &mut Redactor) -> Vec<Item> {
     all.sort_by_key(|(idx, tokens)| (std::cmp::Reverse(*tokens), *idx));
     all.truncate(HEAVIEST);
     all.into_iter().map(|(message, tokens)| item(case, message, tokens, redactor)).collect()
-}
-
-/// Creates a listed message.
-pub(super) fn item(case: &Case, message: usize, tokens: Tokens, redactor: &mut Redactor) -> Item {
-    Item { message, name: redactor.message(&MessageName::of(case, message)), tokens }
 }

@@ -1,11 +1,11 @@
-//! Downsamples a curve to pixel columns. Each column keeps its minimum and maximum, so that the peak of a single call stays
-//! visible.
+//! Downsamples a curve to pixel columns. Each column keeps its minimum and maximum, so that the peak of a single call
+//! stays visible.
 
-/// Downsamples points with ascending `x` in pixels. Draws a fall as a vertical line at the lower point, because the context
-/// falls only by a compaction before a call.
+/// Downsamples points with ascending `x` in pixels. Draws a fall as a vertical line at the lower point, because the
+/// context falls only by a compaction before a call.
 pub(super) fn downsampled(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     let mut out = Vec::new();
-    let mut column = Column::default();
+    let mut column = PixelColumn::default();
     let mut previous: Option<[f64; 2]> = None;
     for point in points {
         if let Some(higher) = previous.filter(|previous| point[1] < previous[1]) {
@@ -21,7 +21,7 @@ pub(super) fn downsampled(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2
 
 /// The points of a pixel column so far.
 #[derive(Default)]
-struct Column {
+struct PixelColumn {
     x: i64,
     first: Option<[f64; 2]>,
     minimum: [f64; 2],
@@ -31,7 +31,7 @@ struct Column {
     is_falling: bool,
 }
 
-impl Column {
+impl PixelColumn {
     /// Adds a point. Writes the column to `out` first if the point belongs to another one.
     fn add(&mut self, point: [f64; 2], out: &mut Vec<[f64; 2]>) {
         let x = point[0].floor() as i64;

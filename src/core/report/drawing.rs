@@ -85,7 +85,8 @@ pub enum Ink {
     Lane(usize),
 }
 
-/// Number of colors for lanes.
+/// Number of colors for lanes. More could not be distinguished, also by people who see fewer colors. Further lanes
+/// repeat them with their names.
 pub const LANES: usize = 6;
 
 impl Ink {

@@ -1,17 +1,18 @@
 //! A lane of a report: settings, figures, belief, events and findings.
 
-use super::build::Played;
+use super::played::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
 use super::removed::{removals, stage_of};
 use super::{
-    Belief, Column, CurveKind, EventReport, Figures, FindingReport, LaneReport, Peak,
-    RereadsReport, Setting, SettingValue,
+    Belief, CurveKind, EventReport, Figures, FindingReport, LaneColumn, LaneReport, Peak,
+    RereadsReport, SettingReport, SettingValue,
 };
 use crate::engine::{ActionKind, Case, Count, Effect, Event, Knob, Outcome, Policy, Sample};
 use crate::tokens::Accuracy;
 use std::collections::HashSet;
 
-/// Maximum number of listed events; policies that thrash have thousands.
+/// Maximum number of listed events; policies that thrash have thousands, and a browser shows a table of 400 rows at
+/// once.
 const MAX_EVENTS: usize = 400;
 /// Maximum number of log lines of an event.
 const MAX_LOG_LINES: usize = 3;
@@ -58,11 +59,11 @@ pub(super) fn lane_report(
     }
 }
 
-fn settings(lane: &Played, redactor: &mut Redactor) -> Vec<Setting> {
+fn settings(lane: &Played, redactor: &mut Redactor) -> Vec<SettingReport> {
     let knobs = lane.policy.iter().flat_map(|policy| &policy.knobs);
     let setting = |knob: &Knob| {
         let value = lane.knobs.get(&knob.name).unwrap_or(knob.value);
-        Setting {
+        SettingReport {
             name: redactor.name(NameKind::Setting, &knob.name),
             value: setting_value(knob, value, redactor),
             usual: setting_value(knob, knob.value, redactor),
@@ -112,12 +113,12 @@ fn figures(case: &Case, lane: &Played, kind: CurveKind) -> Figures {
     }
 }
 
-fn columns(case: &Case, outcome: &Outcome) -> Vec<Column> {
+fn columns(case: &Case, outcome: &Outcome) -> Vec<LaneColumn> {
     let window = case.windows.largest();
     let removes: HashSet<usize> =
         outcome.events.iter().filter(|e| e.effect == Effect::Removed).map(|e| e.call).collect();
     let each = outcome.samples.len().div_ceil(LaneReport::COLUMNS).max(1);
-    let column = |samples: &[Sample]| Column {
+    let column = |samples: &[Sample]| LaneColumn {
         fill: samples.iter().map(|s| s.tokens).max().unwrap_or_default().share_of(window),
         removes: samples.iter().any(|s| removes.contains(&s.call)),
         overflows: samples.iter().any(|s| s.overflows),

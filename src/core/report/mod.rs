@@ -9,10 +9,13 @@ mod compared_figure;
 mod curve;
 mod downsample;
 mod drawing;
+mod escaped;
 mod html;
+mod item;
 mod lane;
 mod markdown;
 mod page;
+mod played;
 mod query_help;
 mod redaction;
 mod removed;
@@ -24,13 +27,14 @@ mod svg;
 mod track;
 
 pub use accuracy::{accuracy_sentence, window_source};
-pub use build::{Played, Subject};
+pub use build::ReportSubject;
 pub use compared_figure::NumberFormat;
 pub use curve::{Curve, CurveKind, CurveLane, draw};
 pub use drawing::{Anchor, Drawing, Ink, LANES, Shape};
 pub use html::{html, html_page};
 pub use markdown::{markdown, markdown_page};
 pub use page::Block;
+pub use played::Played;
 pub use query_help::QUERY_HELP;
 pub use redaction::{Plain, Redacted, ReportText};
 pub use rereads::{LikelyFile, MAX_REREAD_FILES, REREADS_HEAD, RereadsReport, rereads_cells};
@@ -76,7 +80,7 @@ pub struct Report {
 #[derive(Clone, Debug)]
 pub struct MessageNote {
     /// The message.
-    pub item: Item,
+    pub item: ReportMessage,
     /// The note.
     pub text: ReportText,
 }
@@ -121,7 +125,7 @@ pub struct About {
     /// Tokens of calls and results by tool, heaviest first.
     pub by_tool: Vec<(ReportText, Tokens)>,
     /// The heaviest messages of the session.
-    pub heaviest: Vec<Item>,
+    pub heaviest: Vec<ReportMessage>,
 }
 
 impl About {
@@ -137,7 +141,7 @@ impl About {
 
 /// A message and its tokens.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct ReportMessage {
     /// Index of the message.
     pub message: usize,
     /// Readable name.
@@ -156,13 +160,13 @@ pub struct LaneReport {
     /// Kind of its line in the curve.
     pub kind: CurveKind,
     /// Its settings, in order.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SettingReport>,
     /// Its figures.
     pub figures: Figures,
     /// Its expected re-reads.
     pub rereads: RereadsReport,
     /// Fill of the context, in columns for a character drawing.
-    pub columns: Vec<Column>,
+    pub columns: Vec<LaneColumn>,
     /// Largest difference between the system's own count and the actual one, if it counts differently.
     pub belief: Option<Belief>,
     /// Findings of the run, worst first.
@@ -172,7 +176,7 @@ pub struct LaneReport {
     /// Events that are not listed.
     pub more_events: usize,
     /// Messages that are not verbatim in the last context, by the event that removed them.
-    pub removed: Vec<Removal>,
+    pub removed: Vec<RemovalReport>,
     /// Removals that are not listed.
     pub more_removed: usize,
     /// Warnings of the run.
@@ -181,7 +185,7 @@ pub struct LaneReport {
 
 /// A column of the character drawing: one or more consecutive calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Column {
+pub struct LaneColumn {
     /// Largest context, as a share of the session's largest window.
     pub fill: Share,
     /// Something was removed.
@@ -192,7 +196,7 @@ pub struct Column {
 
 /// A setting of a policy.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct SettingReport {
     /// Its name.
     pub name: ReportText,
     /// Its value; of a choice, the choice.
@@ -305,7 +309,7 @@ pub struct EventReport {
 
 /// Messages that an event removed and that are still missing at the end.
 #[derive(Clone, Debug)]
-pub struct Removal {
+pub struct RemovalReport {
     /// Status of the messages.
     pub status: MessageStatus,
     /// Index of the call before which they were removed; `None` for the source's own compactions.
@@ -321,7 +325,7 @@ pub struct Removal {
     /// The text that replaces them.
     pub replacement: Option<Replacement>,
     /// The largest of the messages, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<ReportMessage>,
 }
 
 /// A text that replaces removed messages.

@@ -1,8 +1,9 @@
 //! Messages that are not verbatim in a lane's last context, by the event that removed them.
 
-use super::build::{Played, item};
+use super::item::item;
+use super::played::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
-use super::{Item, Removal, Replacement};
+use super::{RemovalReport, Replacement, ReportMessage};
 use crate::engine::{
     Case, Context, Edited, EntryBody, Event, Left, Marker, MessageStatus, PartStatus,
 };
@@ -10,9 +11,10 @@ use crate::session::WrittenKind;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
 
-/// Maximum number of listed removals of a lane.
+/// Maximum number of listed removals of a lane. Together with [`MAX_ITEMS`] it bounds the report of a lane to 4,800
+/// rows, since a session may have 100,000 messages and a report several lanes.
 const MAX_REMOVALS: usize = 120;
-/// Maximum number of listed messages of a removal.
+/// Maximum number of listed messages of a removal: the largest ones.
 const MAX_ITEMS: usize = 40;
 /// Maximum number of characters of a replacement.
 const MAX_CHARS: usize = 160;
@@ -57,7 +59,7 @@ impl StatusKey {
 
 /// The removals of a lane.
 pub(super) struct Removals {
-    pub(super) listed: Vec<Removal>,
+    pub(super) listed: Vec<RemovalReport>,
     /// Number of those that are not listed.
     pub(super) n_more: usize,
 }
@@ -141,7 +143,7 @@ fn worst<'a>(
     match left {
         Left::All => None,
         Left::Some => Some((event, StatusKey::Cut, marker)),
-        Left::Nothing => Some((event, StatusKey::Cleared, marker)),
+        Left::Nothing | Left::Elsewhere => Some((event, StatusKey::Cleared, marker)),
     }
 }
 
@@ -151,9 +153,9 @@ fn removal(
     status: MessageStatus,
     removed: RemovedMessages<'_>,
     redactor: &mut Redactor,
-) -> Removal {
+) -> RemovalReport {
     let gone = removed.messages.iter().map(|(_, tokens)| *tokens).sum();
-    Removal {
+    RemovalReport {
         status,
         call: event.map(|e| e.call),
         stage: event.map(|e| stage_of(e, redactor)),
@@ -186,7 +188,11 @@ fn replacement(written: &WrittenText<'_>, redactor: &Redactor) -> Replacement {
 }
 
 /// Returns the largest messages, in order of the session.
-fn items(case: &Case, mut messages: Vec<(usize, Tokens)>, redactor: &mut Redactor) -> Vec<Item> {
+fn items(
+    case: &Case,
+    mut messages: Vec<(usize, Tokens)>,
+    redactor: &mut Redactor,
+) -> Vec<ReportMessage> {
     messages.sort_by_key(|(message, tokens)| (std::cmp::Reverse(*tokens), *message));
     messages.truncate(MAX_ITEMS);
     messages.sort_unstable_by_key(|(message, _)| *message);

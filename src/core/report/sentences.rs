@@ -1,7 +1,8 @@
 //! Texts that the HTML page and Markdown share, not escaped yet.
 
 use super::{
-    Belief, CurveKind, EventReport, Figures, LaneReport, Removal, Report, SettingValue, status_text,
+    Belief, CurveKind, EventReport, Figures, LaneReport, RemovalReport, Report, SettingValue,
+    status_text,
 };
 use crate::analysis::rereads::WINDOW_CALLS;
 use crate::engine::{Effect, Event};
@@ -180,7 +181,7 @@ impl EventReport {
     }
 }
 
-impl Removal {
+impl RemovalReport {
     /// Describes the removal: messages, call and stage.
     pub(super) fn sentence(&self) -> String {
         let messages = counted(self.messages, "message");

@@ -27,7 +27,8 @@ pub fn series(played: &[Played]) -> String {
     text
 }
 
-/// Returns a text as a CSV field, quoted if needed. A leading apostrophe keeps spreadsheets from reading it as a formula.
+/// Returns a text as a CSV field, quoted if needed. A leading apostrophe keeps spreadsheets from reading it as a
+/// formula.
 pub fn quoted(field: &str) -> String {
     let is_formula = field.starts_with(['=', '+', '-', '@']);
     let field = if is_formula { format!("'{field}") } else { field.to_owned() };

@@ -159,8 +159,8 @@ fn calls(lost: &LostFact) -> String {
     phrases.join(", ")
 }
 
-/// Formats a survival share, or its bounds if the text of a summary is not known: `45 %`, `30–100 %`, `–` without facts.
-/// Only a share of exactly 1 is 100 %. `percent` formats a share.
+/// Formats a survival share, or its bounds if the text of a summary is not known: `45 %`, `30–100 %`, `–` without
+/// facts. Only a share of exactly 1 is 100 %. `percent` formats a share.
 pub fn survival_share(survival: KindSurvival, percent: impl Fn(Share) -> String) -> String {
     let Some([low, high]) = survival.bounds() else {
         return "–".to_owned();

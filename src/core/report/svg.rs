@@ -1,7 +1,7 @@
 //! A drawing as SVG, in a page or as a separate file. Colors follow the reader's light or dark setting.
 
 use super::drawing::{Anchor, Drawing, Ink, Shape};
-use super::html::escaped;
+use super::escaped::escaped;
 use std::fmt::Write as _;
 
 /// Returns the drawing as an element of a page that contains [`style`].

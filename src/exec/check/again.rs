@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 const NAME: &str = "again";
 
-/// Applies the policy once to the written file. A policy whose trigger is met again compacts before each call. That is a
-/// property of the policy, not a fault of the file: it is reported.
+/// Applies the policy once to the written file. A policy whose trigger is met again compacts before each call. That is
+/// a property of the policy, not a fault of the file: it is reported.
 pub(super) fn check(promise: &Promise<'_>, read: Session) -> Check {
     let ledger = promise.case.ledger.recount(&read);
     let window = promise.case.windows.at(promise.call);

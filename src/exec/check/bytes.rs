@@ -1,8 +1,8 @@
 //! Checks that untouched messages are read back byte for byte and in order.
 //!
-//! Some formats store several messages in one record (a call and its result). If one of them changed, the others must have the
-//! same text. Some rewrite the fields around a message (the id of the previous record); [`crate::formats::Format::kept`] names
-//! those that are kept.
+//! Some formats store several messages in one record (a call and its result). If one of them changed, the others must
+//! have the same text. Some rewrite the fields around a message (the id of the previous record);
+//! [`crate::formats::Format::kept`] names those that are kept.
 
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
@@ -95,8 +95,8 @@ fn changed_records(promise: &Promise<'_>) -> HashSet<usize> {
     others.flat_map(|(message, _)| message.raw.iter().map(|span| span.start)).collect()
 }
 
-/// Compares the records of an untouched message. A message without a record (the tools of a request), or of which the format
-/// keeps nothing byte for byte, must have the same parts.
+/// Compares the records of an untouched message. A message without a record (the tools of a request), or of which the
+/// format keeps nothing byte for byte, must have the same parts.
 fn byte_match(promise: &Promise<'_>, a: &Message, read: &Session, b: &Message) -> Option<Match> {
     let source = &promise.case.session;
     let same_parts = |found: Match| has_same_parts(source, a, read, b).then_some(found);

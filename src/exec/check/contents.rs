@@ -1,10 +1,10 @@
-//! Compares the contents of a conversation written in another format: texts in their order, calls with results, and tools.
-//! Formats may differ in everything else.
+//! Compares the contents of a conversation written in another format: texts in their order, calls with results, and
+//! tools. Formats may differ in everything else.
 
 use super::promise::{Promise, context_messages};
 use crate::exec::contents::{CallItem, Contents, Located};
+use crate::json::Value;
 use crate::session::{ManagedEntry, ManagedPart, Session};
-use serde_json::Value;
 
 /// Describes the first difference from the intended content.
 pub(super) fn difference(promise: &Promise<'_>, read: &Session) -> Option<String> {
@@ -33,7 +33,7 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
             // Not every format can add a result.
             ManagedEntry::Written { answers: Some(_), .. } => {}
             ManagedEntry::Written { role, text, before_message, .. } => {
-                contents.add_text(*before_message, *role, text)
+                contents.add_text(*before_message, *role, text);
             }
         }
     }

@@ -38,7 +38,8 @@ pub(super) fn all(promise: &Promise<'_>, bytes: &FileBytes) -> Vec<Check> {
     checks
 }
 
-/// Reads the bytes as the format that was written: what remains of a conversation may have no mark of its format any more.
+/// Reads the bytes as the format that was written: what remains of a conversation may have no mark of its format any
+/// more.
 fn read_back(promise: &Promise<'_>, bytes: &FileBytes) -> Result<(Session, ImportReport), String> {
     let name = promise.case.session.source.name.clone();
     let _held = bytes.whole();

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A fault of a call or a result that providers reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Fault {
+enum PairingFault {
     /// The call has no result.
     Unanswered,
     /// The result does not directly follow the call.
@@ -18,7 +18,7 @@ enum Fault {
     Orphan,
 }
 
-impl Fault {
+impl PairingFault {
     const ALL: [Self; 3] = [Self::Unanswered, Self::Apart, Self::Orphan];
 
     fn description(self) -> &'static str {
@@ -35,13 +35,13 @@ impl Fault {
 struct FaultyCall<'a> {
     /// Index of its message.
     message: usize,
-    fault: Fault,
+    fault: PairingFault,
     /// Id of the call.
     call: &'a str,
 }
 
-/// Checks that every result directly follows its call, unless the source has the same fault in the same format, or the policy's
-/// system sends it so.
+/// Checks that every result directly follows its call, unless the source has the same fault in the same format, or the
+/// policy's system sends it so.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let context = context_messages(read);
     let found = faults(read, &context);
@@ -98,7 +98,7 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
 /// Removes the faults that the source has, too.
 fn without_known<'a>(found: &[FaultyCall<'a>], known: &[FaultyCall<'_>]) -> Vec<FaultyCall<'a>> {
     let key = |faulty: &FaultyCall<'_>| (faulty.fault, faulty.call.to_owned());
-    let mut left: HashMap<(Fault, String), usize> = HashMap::new();
+    let mut left: HashMap<(PairingFault, String), usize> = HashMap::new();
     for faulty in known {
         *left.entry(key(faulty)).or_default() += 1;
     }
@@ -111,11 +111,11 @@ fn without_known<'a>(found: &[FaultyCall<'a>], known: &[FaultyCall<'_>]) -> Vec<
 
 /// Formats the number of calls with each fault.
 fn fault_counts(found: &[FaultyCall<'_>]) -> String {
-    let of = |fault: &Fault| {
+    let of = |fault: &PairingFault| {
         let n = found.iter().filter(|faulty| faulty.fault == *fault).count();
         (n > 0).then(|| format!("{n} {}", fault.description()))
     };
-    Fault::ALL.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    PairingFault::ALL.iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Finds the faults of these messages, in order.
@@ -148,7 +148,7 @@ fn faults<'a>(session: &'a Session, order: &[usize]) -> Vec<FaultyCall<'a>> {
     let mut found = matched(missed, left.collect());
     found.sort_by_key(|faulty| faulty.message);
     if required_position(session) == ResultPosition::AnywhereAfter {
-        found.retain(|faulty| faulty.fault != Fault::Apart);
+        found.retain(|faulty| faulty.fault != PairingFault::Apart);
     }
     for faulty in &mut found {
         faulty.message = order[faulty.message];
@@ -163,7 +163,7 @@ fn required_position(session: &Session) -> ResultPosition {
 }
 
 /// Matches the remaining calls and results, each with the position of its message: a result after its call is
-/// [`Fault::Apart`].
+/// [`PairingFault::Apart`].
 fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Vec<FaultyCall<'a>> {
     // Messages with the results of each call, in order.
     let mut positions: HashMap<&str, VecDeque<usize>> = HashMap::new();
@@ -179,7 +179,7 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
         });
         found.push(FaultyCall {
             message: at,
-            fault: later.map_or(Fault::Unanswered, |_| Fault::Apart),
+            fault: later.map_or(PairingFault::Unanswered, |_| PairingFault::Apart),
             call,
         });
     }
@@ -193,7 +193,7 @@ fn matched<'a>(missed: Vec<(usize, &'a str)>, left: Vec<(usize, &'a str)>) -> Ve
             is_left
         });
         if is_left {
-            found.push(FaultyCall { message: at, fault: Fault::Orphan, call });
+            found.push(FaultyCall { message: at, fault: PairingFault::Orphan, call });
         }
     }
     found

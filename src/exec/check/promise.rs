@@ -1,6 +1,6 @@
 //! The intended content of an export, against which the written file is checked.
 
-use crate::engine::{Action, Case, KnobValues, Policy, PolicyKind};
+use crate::engine::{Case, KnobValues, Policy, PolicyKind};
 use crate::formats::Format;
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Session};
 use crate::units::Tokens;
@@ -27,12 +27,12 @@ pub(in crate::exec) struct Promise<'a> {
 }
 
 impl Promise<'_> {
-    /// Returns whether the policy sends what a real system sends, so that its context is right although providers may reject
-    /// it.
+    /// Returns whether the policy sends what a real system sends, so that its context is right although providers may
+    /// reject it.
     pub(super) fn is_of_system(&self) -> bool {
         let mut stages = self.policy.stages.iter();
         self.policy.kind.is_some_and(|kind| kind != PolicyKind::Strategy)
-            || stages.any(|stage| matches!(stage.action, Action::Named(_)))
+            || stages.any(|stage| stage.action.system().is_some())
     }
 
     /// Returns a session with the messages of the managed conversation, without calls and compactions.

@@ -7,8 +7,8 @@ use crate::formats::ImportReport;
 use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Part, Role, Session};
 use std::ops::Range;
 
-/// Checks that the user speaks first and no text is empty, unless the source or the policy's system has the same fault, and that
-/// the format knows all roles.
+/// Checks that the user speaks first and no text is empty, unless the source or the policy's system has the same fault,
+/// and that the format knows all roles.
 pub(super) fn check(promise: &Promise<'_>, read: &Session, report: &ImportReport) -> Check {
     let source = &promise.case.session;
     if let Some(role) = unknown_role(promise, report) {

@@ -1,4 +1,5 @@
-//! Checks that signed or encrypted reasoning is unchanged or removed as a whole, since providers reject a changed block.
+//! Checks that signed or encrypted reasoning is unchanged or removed as a whole, since providers reject a changed
+//! block.
 
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};

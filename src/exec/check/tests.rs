@@ -256,8 +256,8 @@ fn the_expected_tokens_by_kind_add_up_to_the_context() {
 fn a_notice_between_kept_messages_only_changes_the_id_of_a_parent() {
     let record = |role: &str, n: usize| {
         let parent = n.checked_sub(1).map(|before| format!("r{before}"));
-        let message = serde_json::json!({"role": role, "content": format!("words {n}")});
-        let record = serde_json::json!({
+        let message = crate::json::json!({"role": role, "content": format!("words {n}")});
+        let record = crate::json::json!({
             "parentUuid": parent, "type": role, "message": message, "uuid": format!("r{n}"), "sessionId": "s",
             "timestamp": "2026-01-02T03:04:05.000Z",
         });

@@ -4,17 +4,17 @@ use super::contents;
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
 use crate::figure::{grouped, tokens};
+use crate::json::Value;
 use crate::session::{Body, Kind, ManagedEntry, ManagedPart, Session, kind_of};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
-use serde_json::Value;
 use std::collections::HashMap;
 
 const NAME: &str = "tokens";
 
-/// In the same format, the count must be equal, except for reasoning: reported tokens of reasoning are not part of its record,
-/// which other checks compare. Another format has a different framing: then the contents must be equal, and the difference of
-/// the counts is reported.
+/// In the same format, the count must be equal, except for reasoning: reported tokens of reasoning are not part of its
+/// record, which other checks compare. Another format has a different framing: then the contents must be equal, and the
+/// difference of the counts is reported.
 pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let ledger = promise.case.ledger.recount(read);
     let measured: Tokens = context_messages(read).into_iter().map(|idx| ledger.message(idx)).sum();
@@ -54,8 +54,8 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     )
 }
 
-/// Returns the tokens of rewritten arguments in the managed conversation and in the file, which may write equal arguments with
-/// other spaces. An argument that is not an object becomes a member of one.
+/// Returns the tokens of rewritten arguments in the managed conversation and in the file, which may write equal
+/// arguments with other spaces. An argument that is not an object becomes a member of one.
 fn rewritten_arguments(
     promise: &Promise<'_>,
     read: &Session,
@@ -93,7 +93,7 @@ fn rewritten_arguments(
 }
 
 fn are_equal_arguments(promised: &str, found: &str) -> bool {
-    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let value = |text: &str| crate::json::from_str(text).unwrap_or_default();
     match (value(promised), value(found)) {
         (promised @ Value::Object(_), found) => promised == found,
         (_, found) => found["text"] == promised,

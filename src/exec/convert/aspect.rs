@@ -1,4 +1,5 @@
-//! Aspects of a conversion: whether the session has them and the written file kept them, with their descriptions for users.
+//! Aspects of a conversion: whether the session has them and the written file kept them, with their descriptions for
+//! users.
 
 use crate::exec::contents::Located;
 use crate::figure::plural;
@@ -34,8 +35,8 @@ impl Aspect {
         self.kept == self.held
     }
 
-    /// Returns the count: all of a complete aspect; else the kept part of content (`3 of 40`), or the missing part of anything
-    /// else.
+    /// Returns the count: all of a complete aspect; else the kept part of content (`3 of 40`), or the missing part of
+    /// anything else.
     pub fn figure(&self, grouped: fn(u64) -> String) -> String {
         let (held, kept) = (self.held as u64, self.kept as u64);
         match self {

@@ -6,8 +6,8 @@ use crate::exec::contents::{CallItem, Contents, Located};
 use crate::exec::files::sha256;
 use crate::exec::load::Loaded;
 use crate::formats;
+use crate::json::Value;
 use crate::session::{Body, Role, Session};
-use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
 /// Returns all aspects that the session has.

@@ -1,5 +1,5 @@
-//! Converts a session to another format: the whole history, unmanaged. The written file is read again and compared with the
-//! session, so that losses are found and not assumed.
+//! Converts a session to another format: the whole history, unmanaged. The written file is read again and compared with
+//! the session, so that losses are found and not assumed.
 
 mod aspect;
 mod compare;
@@ -81,7 +81,8 @@ pub fn would_convert(
     Ok(compare::aspects(loaded, &read))
 }
 
-/// Writes the whole history without the summaries of recorded compactions, since the messages that they replace are included.
+/// Writes the whole history without the summaries of recorded compactions, since the messages that they replace are
+/// included.
 fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
     let all = (0..session.messages.len()).filter(|idx| session.messages[*idx].in_history);
     let managed = Managed {

@@ -6,7 +6,7 @@ mod tables;
 
 use super::files::{LoadError, file_name, unpacked};
 use crate::figure::counted;
-use crate::formats::{self, Database, Entry, Input, Rows, Table, TableQuery};
+use crate::formats::{self, Database, DatabaseSession, Input, Rows, Table, TableQuery};
 use crate::progress::Progress;
 use copy::DatabaseCopy;
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ struct OpenDatabase {
     kind: &'static Database,
     tables: Vec<Table>,
     /// Sessions, the oldest first.
-    entries: Vec<Entry>,
+    entries: Vec<DatabaseSession>,
     warnings: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Snapshot {
     }
 
     /// Returns the list of sessions, the oldest first.
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[DatabaseSession] {
         &self.database.entries
     }
 
@@ -171,7 +171,7 @@ impl OpenDatabase {
     /// Reads the rows of a session, with warnings.
     fn rows_of(
         &self,
-        entry: &Entry,
+        entry: &DatabaseSession,
         progress: &Progress,
     ) -> Result<(Vec<Rows>, Vec<String>), DatabaseError> {
         let (mut all, mut problems) = (Vec::new(), Vec::new());

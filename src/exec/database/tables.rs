@@ -1,5 +1,6 @@
 //! Reads rows of plain tables from a copy of a database. A malicious file cannot run code of its own: views, triggers,
-//! virtual tables, functions and extensions are disabled. The size of the file limits the steps and the text of a query.
+//! virtual tables, functions and extensions are disabled. The size of the file limits the steps and the text of a
+//! query.
 
 use crate::formats::{Cell, RowFilter, Rows, Table, TableQuery};
 use crate::progress::Progress;
@@ -12,17 +13,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Steps of `SQLite`'s virtual machine between two checks for cancellation.
+/// Steps of `SQLite`'s virtual machine between two checks for cancellation. Few, since a step of a malicious file may
+/// read a large value.
 const STEPS: i32 = 1_000;
-/// Steps that every query may take. A query may take one more step per byte of the file.
+/// Steps that every query may take. A query may take one more step per byte of the file. A plain query takes a few
+/// steps for each row, so only a file that makes a query loop exceeds this.
 const FREE_STEPS: u64 = 20_000_000;
-/// Maximum number of rows of a query.
+/// Maximum number of rows of a query. Twice as many as the messages of the largest session that we tested.
 const MAX_ROWS: usize = 2_000_000;
-/// Bytes of text that every query may return. A query may return two more bytes per byte of the file.
+/// Bytes of text that every query may return. A query may return two more bytes per byte of the file: text becomes
+/// longer as JSON, but a damaged file may refer to the same page again and again.
 const FREE_BYTES: u64 = 1 << 20;
 /// Maximum length of a value that is read, in bytes. Providers reject longer requests.
 pub(super) const MAX_VALUE_BYTES: i32 = 32 << 20;
-/// Maximum size of all values of a query as JSON, in bytes.
+/// Maximum size of all values of a query as JSON, in bytes. They are in memory twice while the session is parsed.
 const MAX_RESULT_BYTES: u64 = 256 << 20;
 
 /// A restricted connection to a copy of a database.

@@ -5,13 +5,14 @@ use super::parallel::parallel;
 use super::questions::{Question, answer_text};
 use crate::analysis::next_action::{ActionPoint, NextAction, request_text};
 use crate::exec::summary::tool_definitions;
+use crate::json::Value;
 use crate::session::{Body, Session};
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Maximum tokens of an answer, including reasoning.
+/// Maximum tokens of an answer, including reasoning. Only the tool and its main argument are compared, so an answer
+/// that is cut in the middle of a long patch counts.
 pub(super) const MAX_ACTION: u64 = 1_000;
 
 /// A request for the next action.
@@ -56,8 +57,8 @@ impl ActionRequest {
     }
 }
 
-/// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each sample of
-/// a lane. Only probes treat the recorded run as a lane, so all lanes here are asked at every point.
+/// Asks for the next action at the points of a session, `n_samples` times with the full context and once with each
+/// sample of a lane. Only probes treat the recorded run as a lane, so all lanes here are asked at every point.
 pub(super) fn ask(
     asked: AskedSession<'_, '_>,
     request: &ActionRequest,

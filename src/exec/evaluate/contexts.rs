@@ -1,16 +1,16 @@
 //! Contexts of calls as the messages of a request: converted as `plimsoll context` writes them.
 
 use super::job::EvaluatedLane;
-use super::points::Point;
+use super::points::{QuestionPoint, uncompacted};
 use super::sender::{Sender, Series};
 use crate::chat::{ChatMessage, message_from_json};
 use crate::engine::{Case, Estimator, KnobValues, ManualEdits, Policy, Schedule};
 use crate::exec::export::{CallContext, ExportJob, context_with};
-use crate::exec::summary::{Answers, RequestRecord, Summarizer};
+use crate::exec::summary::{RequestRecord, Summarizer, SummaryAnswerer};
 use crate::formats;
+use crate::json::{self, json};
 use crate::presets;
 use crate::units::Tokens;
-use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) struct PlayedSamples {
 
 impl PlayedSamples {
     /// Returns whether questions are asked with this lane at a point.
-    pub(super) fn is_asked_at(&self, point: &Point) -> bool {
+    pub(super) fn is_asked_at(&self, point: &QuestionPoint) -> bool {
         point.is_asked(self.is_recorded)
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct AskedSession<'a, 'b> {
     /// Number of requests at a time.
     pub(super) concurrency: usize,
     pub(super) case: &'a Case,
-    pub(super) points: &'a [Point],
+    pub(super) points: &'a [QuestionPoint],
     /// By point: the full context; `None` if it cannot be sent.
     pub(super) full: &'a [Option<PromptContext>],
     pub(super) lanes: &'a [PlayedSamples],
@@ -77,17 +77,8 @@ pub(super) fn recorded_context(case: &Case, call: usize) -> Result<PromptContext
     prompt_context(&context_with(&job, &mut Estimator)?)
 }
 
-/// Returns the session without the recorded compactions directly before a call.
-pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
-    let mut session = (*case.session).clone();
-    session.compactions.retain(|c| c.call != call);
-    let (ledger, windows) = (Arc::clone(&case.ledger), Arc::clone(&case.windows));
-    let case = Case::new(Arc::new(session), ledger, windows);
-    case.with_manual_edits(ManualEdits::default())
-}
-
 /// Returns the full context of a point. After a recorded compaction, that is the context without the compaction.
-pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, String> {
+pub(super) fn full_context(case: &Case, point: &QuestionPoint) -> Result<PromptContext, String> {
     if point.is_recorded_compaction {
         recorded_context(&uncompacted(case, point.call), point.call)
     } else {
@@ -95,8 +86,9 @@ pub(super) fn full_context(case: &Case, point: &Point) -> Result<PromptContext, 
     }
 }
 
-/// Returns the recorded contexts directly after recorded compactions. At other points, the recorded context is the full one.
-pub(super) fn play_recorded(case: &Case, points: &[Point], series: &str) -> PlayedLane {
+/// Returns the recorded contexts directly after recorded compactions. At other points, the recorded context is the full
+/// one.
+pub(super) fn play_recorded(case: &Case, points: &[QuestionPoint], series: &str) -> PlayedLane {
     let mut played = PlayedLane { series: series.to_owned(), ..PlayedLane::default() };
     for point in points {
         let context = point.is_recorded_compaction.then(|| recorded_context(case, point.call));
@@ -109,8 +101,8 @@ pub(super) fn play_recorded(case: &Case, points: &[Point], series: &str) -> Play
     played
 }
 
-/// Plays a lane with real summaries up to each of the calls and returns their contexts. A summary is requested once, since
-/// equal prompts of a series have the same answer.
+/// Plays a lane with real summaries up to each of the calls and returns their contexts. A summary is requested once,
+/// since equal prompts of a series have the same answer.
 pub(super) fn play(
     case: &Case,
     lane: &EvaluatedLane,
@@ -120,7 +112,7 @@ pub(super) fn play(
 ) -> PlayedLane {
     let summarizer = shared_answers(sender);
     let exchanges = Series { sender, name: series };
-    let mut answers = Answers::through(&summarizer, &exchanges);
+    let mut answers = SummaryAnswerer::through(&summarizer, &exchanges);
     let mut played = PlayedLane { series: series.to_owned(), ..PlayedLane::default() };
     for call in calls {
         answers.restart();
@@ -174,10 +166,10 @@ fn job(
 
 fn prompt_context(context: &CallContext) -> Result<PromptContext, String> {
     let invalid = |error| format!("the context cannot be sent ({error})");
-    let document: Value = serde_json::from_slice(context.bytes()).map_err(invalid)?;
+    let document = json::from_slice(context.bytes()).map_err(invalid)?;
     let system = document.get("system").filter(|system| !system.is_null());
     let system = system.map(|content| {
-        let message = serde_json::json!({"role": "system", "content": content});
+        let message = json!({"role": "system", "content": content});
         message_from_json(&message)
     });
     let messages = document["messages"].as_array().into_iter().flatten();

@@ -6,11 +6,15 @@ use crate::engine::{Case, KnobValues, ManualEdits, Policy};
 use crate::presets;
 use crate::session::Session;
 
-/// Usual number of plays of each policy.
+/// Usual number of plays of each policy. Repeated summaries of one policy can differ more than policies do: in the
+/// published runs of `lost-in-compaction`, one strategy kept 2.6 to 35.9 % at temperature 0. Requests and price are
+/// proportional to it.
 pub const SAMPLES: usize = 5;
-/// Most points of a session at which questions are asked. Further compactions are left out evenly.
+/// Most points of a session at which questions are asked. Further compactions are left out evenly. Chosen: twice as
+/// many points cost twice as much and make intervals 30 % narrower.
 const MAX_POINTS: usize = 40;
-/// Most probes of a point.
+/// Most probes of a point. Chosen: probes of one point depend on each other, so more points are worth more than more
+/// probes. With ten, the assumed correlation already nearly doubles the needed number of pairs.
 const MAX_PROBES: usize = 10;
 
 /// Task of the model.
@@ -88,9 +92,9 @@ impl EvaluatedSession {
 }
 
 impl EvaluationJob {
-    /// Creates a job with the usual limits. If the user pinned messages, each lane is played with the pins as well, except with
-    /// planted facts, which are followed without manual edits. [`Tier::Probes`] adds the lane `recorded` if a call follows a
-    /// recorded compaction. [`Tier::NextAction`] plays each lane at least [`MIN_SAMPLES`] times.
+    /// Creates a job with the usual limits. If the user pinned messages, each lane is played with the pins as well,
+    /// except with planted facts, which are followed without manual edits. [`Tier::Probes`] adds the lane `recorded` if
+    /// a call follows a recorded compaction. [`Tier::NextAction`] plays each lane at least [`MIN_SAMPLES`] times.
     pub fn new(
         tier: Tier,
         sessions: Vec<EvaluatedSession>,

@@ -7,12 +7,14 @@ use crate::analysis::judge::{
     JudgedAction, JudgedPoint, RecordedAction, next_actions, parse, request_text,
 };
 use crate::chat::message_to_json;
+use crate::json::Value;
 use crate::session::Session;
-use serde_json::Value;
 
-/// Number of actions after a point.
+/// Number of actions after a point. Chosen: actions further on rest on what the agent has read since the compaction,
+/// which tells nothing about what the compaction kept.
 const ACTIONS: usize = 8;
-/// Maximum tokens of a judgement, including reasoning.
+/// Maximum tokens of a judgement, including reasoning: 500 for each action. Quotes are short, but reasoning models
+/// think about each one.
 pub(super) const MAX_JUDGEMENT: u64 = 4_000;
 
 /// The actions after a point.
@@ -63,7 +65,7 @@ pub(super) struct Judgement {
 }
 
 /// A context to judge by.
-struct Unit<'a> {
+struct JudgeUnit<'a> {
     point: usize,
     /// Index of the lane; `None` for the full context.
     lane: Option<usize>,
@@ -78,14 +80,14 @@ pub(super) fn ask(asked: AskedSession<'_, '_>) -> Vec<Judgement> {
         points.iter().map(|point| Actions::after(&asked.case.session, point.call)).collect();
     let mut units = Vec::new();
     for (point, _) in actions.iter().enumerate().filter(|(_, a)| matches!(a, Actions::Judged(_))) {
-        units.push(Unit {
+        units.push(JudgeUnit {
             point,
             lane: None,
             context: asked.full[point].as_ref(),
             series: "judge full context".to_owned(),
         });
         for (lane, played) in lanes.iter().enumerate() {
-            units.extend(played.samples.iter().map(|sample| Unit {
+            units.extend(played.samples.iter().map(|sample| JudgeUnit {
                 point,
                 lane: Some(lane),
                 context: sample.contexts[point].as_ref(),
@@ -110,7 +112,7 @@ pub(super) fn ask(asked: AskedSession<'_, '_>) -> Vec<Judgement> {
 
 fn judge(
     asked: AskedSession<'_, '_>,
-    unit: &Unit<'_>,
+    unit: &JudgeUnit<'_>,
     actions: &Actions,
 ) -> Vec<Option<JudgedAction>> {
     let Actions::Judged(recorded) = actions else {

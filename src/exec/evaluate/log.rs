@@ -1,19 +1,20 @@
-//! The log of an evaluation: one line per request with its answer. A broken run continues from it; a finished one is repeated
-//! without a model. Contexts are stored once, since all questions of a context begin with it.
+//! The log of an evaluation: one line per request with its answer. A broken run continues from it; a finished one is
+//! repeated without a model. Contexts are stored once, since all questions of a context begin with it.
 
 use crate::chat::{ChatMessage, message_to_json};
 use crate::exec::files::{read_text, sha256};
 use crate::exec::summary::{Exchange, Model, RunLog, create_log};
+use crate::json::{Value, json};
 use crate::providers::Prompt;
 use crate::units::Usd;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a log, in bytes.
+/// Maximum size of a log, in bytes, the same as of a session. It contains every summary request with the text to
+/// summarize.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// The log of an evaluation.

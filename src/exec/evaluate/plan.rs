@@ -3,7 +3,7 @@
 use super::actions::{ActionRequest, MAX_ACTION};
 use super::job::{EvaluationJob, Tier};
 use super::judge::{Actions, MAX_JUDGEMENT};
-use super::points::{Point, SessionPoints};
+use super::points::{QuestionPoint, SessionPoints};
 use super::questions::{MAX_ANSWER, SETS};
 use crate::analysis::cost::{PrefixGroup, PrefixRequests, PriceRange, Quote};
 use crate::analysis::probes::{Order, Probe};
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 /// The questions of an evaluation.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct EvaluationPlan {
     pub(super) sessions: Vec<SessionPoints>,
 }
 
@@ -40,12 +40,12 @@ pub struct PlanCost {
     pub pairs: usize,
     /// Number of clusters: the points at which questions are asked.
     pub clusters: usize,
-    /// The smallest difference of two lanes that the run detects with a power of 80 %; `None` if there are too few probes or
-    /// clusters.
+    /// The smallest difference of two lanes that the run detects with a power of 80 %; `None` if there are too few
+    /// probes or clusters.
     pub detectable: Option<f64>,
 }
 
-impl Plan {
+impl EvaluationPlan {
     /// Creates the questions of all sessions.
     pub fn new(job: &EvaluationJob) -> Self {
         // Planted facts have points of their own.
@@ -59,7 +59,8 @@ impl Plan {
         self.sessions.iter().map(SessionPoints::n_probes).sum()
     }
 
-    /// Returns the number of questions. Every probe is asked in both orders, for each baseline and each sample of each lane.
+    /// Returns the number of questions. Every probe is asked in both orders, for each baseline and each sample of each
+    /// lane.
     pub fn n_questions(&self, job: &EvaluationJob) -> usize {
         let groups = self.groups(job);
         groups.iter().map(|group| group.requests as usize).sum()
@@ -177,7 +178,7 @@ struct PointQuestions {
 
 impl PointQuestions {
     /// Returns the questions at a point; `None` if there are none.
-    fn new(job: &EvaluationJob, case: &Case, point: &Point) -> Option<Self> {
+    fn new(job: &EvaluationJob, case: &Case, point: &QuestionPoint) -> Option<Self> {
         let weigh = |text: &str| case.ledger.weigh(text);
         match job.tier {
             Tier::Probes => {
@@ -227,7 +228,7 @@ impl PointQuestions {
 }
 
 /// Returns the requests of a point, grouped by the context that they share.
-fn point_groups(job: &EvaluationJob, case: &Case, point: &Point) -> Vec<PrefixGroup> {
+fn point_groups(job: &EvaluationJob, case: &Case, point: &QuestionPoint) -> Vec<PrefixGroup> {
     let Some(questions) = PointQuestions::new(job, case, point) else {
         return Vec::new();
     };

@@ -8,7 +8,7 @@ use super::sender::{Sender, Series};
 use crate::analysis::canary::{Canary, FollowedCanary, PlantedOutcome, canaries, plant, state};
 use crate::engine::{Case, RequestSize, Schedule, drive, simulate};
 use crate::exec::export::planned_requests;
-use crate::exec::summary::{Answers, Model};
+use crate::exec::summary::{Model, SummaryAnswerer};
 use std::sync::Arc;
 
 /// A copy of a session for one lane.
@@ -103,7 +103,7 @@ impl Planting {
         exchanges: Series<'_, '_>,
     ) -> Vec<FollowedCanary> {
         let summarizer = shared_answers(exchanges.sender);
-        let mut answers = Answers::through(&summarizer, &exchanges);
+        let mut answers = SummaryAnswerer::through(&summarizer, &exchanges);
         // Returns the outcome, and the call before which the first summary is missing.
         let mut play = |until| {
             answers.restart();

@@ -1,17 +1,17 @@
 //! The points of a session at which questions are asked: the call after each compaction of any lane.
 
-use super::contexts::uncompacted;
 use super::job::{EvaluatedSession, EvaluationJob, Tier};
-use crate::analysis::probes::{KnownFacts, Probe, Written, write};
+use crate::analysis::probes::{KnownFacts, Probe, SelectedProbes, write};
 use crate::engine::{Case, Effect, ManualEdits, MessageStatus, Outcome, recorded, simulate};
 use crate::session::Session;
 use crate::units::Tokens;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// A call with whose context questions are asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct QuestionPoint {
     /// Index of the call.
     pub(super) call: usize,
     /// The questions.
@@ -26,7 +26,7 @@ pub(super) struct Point {
     pub(super) is_recorded_compaction: bool,
 }
 
-impl Point {
+impl QuestionPoint {
     /// Returns whether questions are asked with the context of the recorded run, or with that of another lane.
     pub(super) fn is_asked(&self, of_recorded: bool) -> bool {
         !of_recorded || self.is_recorded_compaction
@@ -37,7 +37,7 @@ impl Point {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionPoints {
     /// Points at which something is asked, in order.
-    pub(super) points: Vec<Point>,
+    pub(super) points: Vec<QuestionPoint>,
     /// Number of calls after a compaction.
     pub(super) n_compacted: usize,
     /// Number of points without a question: nothing that a lane removed is a fact with a false option.
@@ -73,7 +73,7 @@ impl SessionPoints {
         let unedited = case.with_manual_edits(ManualEdits::default());
         let runs =
             SessionRuns { played, removals, full_run: recorded(&unedited, Tokens::ZERO, None) };
-        let points: Vec<(Point, Written)> = evenly(&calls, job.max_points)
+        let points: Vec<(QuestionPoint, SelectedProbes)> = evenly(&calls, job.max_points)
             .into_par_iter()
             .map(|call| point(job, session, &runs, call))
             .collect();
@@ -84,7 +84,7 @@ impl SessionPoints {
             let is_empty = job.tier == Tier::Probes && written.probes.is_empty();
             all.n_empty += usize::from(is_empty);
             if !is_empty {
-                all.points.push(Point { probes: written.probes, ..point });
+                all.points.push(QuestionPoint { probes: written.probes, ..point });
             }
         }
         all
@@ -112,7 +112,7 @@ fn point(
     session: &EvaluatedSession,
     runs: &SessionRuns,
     call: usize,
-) -> (Point, Written) {
+) -> (QuestionPoint, SelectedProbes) {
     let (case, played) = (&session.case, &runs.played);
     let is_recorded_compaction = job.lanes.iter().any(|lane| lane.is_recorded)
         && case.session.compactions.iter().any(|c| c.call == call);
@@ -122,14 +122,14 @@ fn point(
         let kept_by_lane = kept_by_lane(job, played, call);
         questions(session, call, &full, &kept_by_lane, job.max_probes)
     } else {
-        Written::default()
+        SelectedProbes::default()
     };
     let full_tokens = match &before {
         Some(before) => recorded(before, Tokens::ZERO, Some(call)).context.tokens(),
         None => tokens_at(&runs.full_run, call),
     };
     let so_far = |removals: &Vec<usize>| removals.iter().filter(|c| **c <= call).count();
-    let point = Point {
+    let point = QuestionPoint {
         call,
         probes: Vec::new(),
         compactions: runs.removals.iter().map(so_far).collect(),
@@ -188,7 +188,7 @@ fn questions(
     full: &HashSet<u32>,
     kept_by_lane: &[HashSet<u32>],
     most: usize,
-) -> Written {
+) -> SelectedProbes {
     let conversation = &session.case.session;
     let known = KnownFacts::new(conversation, &session.facts, call);
     write(&known, most, |probe| {
@@ -201,6 +201,15 @@ fn questions(
 fn tokens_at(outcome: &Outcome, call: usize) -> Tokens {
     let idx = outcome.samples.binary_search_by_key(&call, |sample| sample.call);
     idx.map_or(Tokens::ZERO, |idx| outcome.samples[idx].tokens)
+}
+
+/// Returns the session without the recorded compactions directly before a call.
+pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
+    let mut session = (*case.session).clone();
+    session.compactions.retain(|c| c.call != call);
+    let (ledger, windows) = (Arc::clone(&case.ledger), Arc::clone(&case.windows));
+    let case = Case::new(Arc::new(session), ledger, windows);
+    case.with_manual_edits(ManualEdits::default())
 }
 
 #[cfg(test)]

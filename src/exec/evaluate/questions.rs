@@ -2,16 +2,17 @@
 
 use super::contexts::{AskedSession, PlayedSamples, PromptContext};
 use super::parallel::parallel;
-use super::points::Point;
+use super::points::QuestionPoint;
 use crate::analysis::probes::{Choice, Order, Probe, ProbeAnswers};
 use crate::analysis::statistics::Generator;
 use crate::chat::ChatMessage;
 use crate::exec::summary::{Ending, Exchange};
+use crate::json::Value;
 use crate::providers::Prompt;
-use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 
-/// Maximum tokens of the answer to a probe, including reasoning.
+/// Maximum tokens of the answer to a probe, including reasoning. The answer is one letter; the rest is for models that
+/// reason first. An answer that is cut before its letter counts as a guess.
 pub(super) const MAX_ANSWER: u64 = 512;
 
 /// Number of sets of baseline answers: one selects the probes, the other scores them.
@@ -19,7 +20,7 @@ pub(super) const SETS: usize = 2;
 
 /// The context that a question is asked with.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ContextSource {
     NoContext,
     FullContext,
     Lane {
@@ -31,16 +32,16 @@ enum Source {
 }
 
 /// The questions of one context: they are sent one after another, so that the provider's cache has the context.
-struct Unit<'a> {
+struct QuestionUnit<'a> {
     point: usize,
-    source: Source,
+    source: ContextSource,
     /// Names of the series: one for each set of answers.
     series: Vec<String>,
     context: Option<&'a PromptContext>,
 }
 
-/// Asks all questions of a session with the contexts of its points and returns the answers by point and probe. `on_answers` gets
-/// the answers so far.
+/// Asks all questions of a session with the contexts of its points and returns the answers by point and probe.
+/// `on_answers` gets the answers so far.
 pub(super) fn ask(
     asked: AskedSession<'_, '_>,
     on_answers: &(dyn Fn(&Mutex<AnswersByPoint>) + Sync),
@@ -55,9 +56,9 @@ pub(super) fn ask(
                 let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
                 let answers = &mut all[unit.point][idx];
                 match unit.source {
-                    Source::NoContext => answers.none[set] = pair,
-                    Source::FullContext => answers.full[set] = pair,
-                    Source::Lane { lane, sample } => answers.lanes[lane][sample] = pair,
+                    ContextSource::NoContext => answers.none[set] = pair,
+                    ContextSource::FullContext => answers.full[set] = pair,
+                    ContextSource::Lane { lane, sample } => answers.lanes[lane][sample] = pair,
                 }
             }
             on_answers(&all);
@@ -70,20 +71,20 @@ pub(super) fn ask(
 pub(super) type AnswersByPoint = Vec<Vec<ProbeAnswers>>;
 
 /// Returns the probes of all points without answers.
-fn unanswered(points: &[Point], lanes: &[PlayedSamples]) -> AnswersByPoint {
-    let empty = |point: &Point| {
+fn unanswered(points: &[QuestionPoint], lanes: &[PlayedSamples]) -> AnswersByPoint {
+    let empty = |point: &QuestionPoint| {
         let lanes = lanes.iter().map(|lane| {
             let is_asked = lane.is_asked_at(point);
             vec![[None; 2]; if is_asked { lane.samples.len() } else { 0 }]
         });
         ProbeAnswers { lanes: lanes.collect(), ..ProbeAnswers::default() }
     };
-    let of_point = |point: &Point| vec![empty(point); point.probes.len()];
+    let of_point = |point: &QuestionPoint| vec![empty(point); point.probes.len()];
     points.iter().map(of_point).collect()
 }
 
 /// Lists all contexts, point by point in a mixed order, so that a run that ends early has whole points from everywhere.
-fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<Unit<'a>> {
+fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<QuestionUnit<'a>> {
     static EMPTY: PromptContext =
         PromptContext { messages: Vec::new(), tokens: crate::units::Tokens::ZERO };
     let points = asked.points;
@@ -92,17 +93,17 @@ fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<Unit<'a>> {
     let mut units = Vec::new();
     for point in order {
         let mut add = |source, context, series| {
-            units.push(Unit { point, source, series, context });
+            units.push(QuestionUnit { point, source, series, context });
         };
         let call = points[point].call;
         let sets = |name: &str| (0..SETS).map(|set| format!("{name} {set} {call}")).collect();
-        add(Source::NoContext, Some(&EMPTY), sets("no context"));
-        add(Source::FullContext, asked.full[point].as_ref(), sets("full context"));
+        add(ContextSource::NoContext, Some(&EMPTY), sets("no context"));
+        add(ContextSource::FullContext, asked.full[point].as_ref(), sets("full context"));
         let lanes = asked.lanes.iter().enumerate();
         for (lane, played) in lanes.filter(|(_, lane)| lane.is_asked_at(&points[point])) {
             for (sample, played) in played.samples.iter().enumerate() {
                 let (context, series) = (&played.contexts[point], played.series.clone());
-                add(Source::Lane { lane, sample }, context.as_ref(), vec![series]);
+                add(ContextSource::Lane { lane, sample }, context.as_ref(), vec![series]);
             }
         }
     }
@@ -112,7 +113,7 @@ fn units<'a>(asked: AskedSession<'a, '_>) -> Vec<Unit<'a>> {
 /// Asks one question.
 fn choice(
     asked: AskedSession<'_, '_>,
-    unit: &Unit<'_>,
+    unit: &QuestionUnit<'_>,
     probe: &Probe,
     order: Order,
     series: &str,
@@ -127,8 +128,8 @@ fn choice(
     }
 }
 
-/// Returns the text of an answer without the thoughts that some local models put before it. It is empty if the answer was cut off
-/// within them.
+/// Returns the text of an answer without the thoughts that some local models put before it. It is empty if the answer
+/// was cut off within them.
 pub(super) fn answer_text(exchange: &Exchange) -> &str {
     match exchange.text.rsplit_once("</think>") {
         Some((_, answer)) => answer,

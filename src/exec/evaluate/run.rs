@@ -8,8 +8,8 @@ use super::job::{EvaluationJob, Tier};
 use super::judge::{self, Actions, Judgement};
 use super::log::{self, EvaluationLog};
 use super::parallel::parallel;
-use super::plan::Plan;
-use super::points::{Point, SessionPoints};
+use super::plan::EvaluationPlan;
+use super::points::{QuestionPoint, SessionPoints};
 use super::questions::{self, AnswersByPoint};
 use super::report::{LaneSums, Report, RequestCounts, SessionReport};
 use super::sender::{Budget, Sender, Stopped};
@@ -22,7 +22,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Usual number of requests at a time.
+/// Usual number of requests at a time. Chosen: providers limit requests per minute, and a local server answers few
+/// requests at once.
 pub const CONCURRENCY: usize = 4;
 
 /// The model, limits and observers of a run.
@@ -54,14 +55,14 @@ pub struct Evaluation {
     pub stopped: Option<Stopped>,
 }
 
-/// Runs an evaluation: plays every lane with real summaries, asks the questions of the plan and computes the result. Answers in
-/// the log are not requested again, and new ones are added to it.
+/// Runs an evaluation: plays every lane with real summaries, asks the questions of the plan and computes the result.
+/// Answers in the log are not requested again, and new ones are added to it.
 ///
 /// # Errors
 /// Returns one line if there is no answer at all.
 pub fn run(
     job: &EvaluationJob,
-    plan: &Plan,
+    plan: &EvaluationPlan,
     log: &mut EvaluationLog,
     options: RunOptions<'_>,
 ) -> Result<Evaluation, String> {
@@ -74,7 +75,7 @@ pub fn run(
         }
     };
     let sender = Sender::new(options.model, log, options.budget, &on_answer);
-    let mut answers = Answers::default();
+    let mut answers = EvaluationAnswers::default();
     let mut sums = vec![LaneSums::default(); job.lanes.len()];
     let mut sessions = Vec::new();
     for (idx, points) in plan.sessions.iter().enumerate() {
@@ -133,7 +134,7 @@ pub fn run(
 
 /// The answers of all sessions.
 #[derive(Default)]
-struct Answers {
+struct EvaluationAnswers {
     clusters: Clusters,
     probes: Vec<AnsweredProbe>,
     judged: Vec<JudgedPoint>,
@@ -143,7 +144,7 @@ struct Answers {
     sessions: ActionSessions,
 }
 
-impl Answers {
+impl EvaluationAnswers {
     /// Returns the reason why nothing can be compared, if no answer names an action or judges one.
     fn nothing_readable(&self) -> Option<&'static str> {
         let actions = self.actions.iter();
@@ -176,7 +177,7 @@ impl Answers {
 
 /// Returns the probes of points with their answers.
 fn answered(
-    points: &[Point],
+    points: &[QuestionPoint],
     clusters: &[Vec<usize>],
     answers: &AnswersByPoint,
 ) -> Vec<AnsweredProbe> {
@@ -198,7 +199,7 @@ struct Clusters(HashMap<(usize, usize, usize), usize>);
 
 impl Clusters {
     /// Returns the clusters of a point by lane.
-    fn of(&mut self, session: usize, point: &Point) -> Vec<usize> {
+    fn of(&mut self, session: usize, point: &QuestionPoint) -> Vec<usize> {
         let lanes = point.compactions.iter().enumerate();
         let ids = lanes.map(|(lane, nth)| {
             let next = self.0.len();
@@ -235,7 +236,12 @@ impl<'a> SessionRun<'a> {
     }
 
     /// Plays all lanes and asks all questions.
-    fn ask(&mut self, sender: &Sender<'_>, options: RunOptions<'_>, answers: &mut Answers) {
+    fn ask(
+        &mut self,
+        sender: &Sender<'_>,
+        options: RunOptions<'_>,
+        answers: &mut EvaluationAnswers,
+    ) {
         let concurrency = options.concurrency;
         let (job, case) = (self.job, &self.job.sessions[self.idx].case);
         let points = &self.points.points;

@@ -1,5 +1,5 @@
-//! Sends requests once each: an answer in the log is not requested again. Stops at the budget, at a failure that no further
-//! request can pass, after several failures in a row, and on cancellation.
+//! Sends requests once each: an answer in the log is not requested again. Stops at the budget, at a failure that no
+//! further request can pass, after several failures in a row, and on cancellation.
 
 use super::log::{EvaluationLog, LoggedRequest};
 use super::question_counts::QuestionCounts;
@@ -12,7 +12,8 @@ use crate::units::{Tokens, Usd};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Number of failures without an answer in between that ends a run.
+/// Number of failures without an answer in between that ends a run. It is two for each of the four concurrent requests,
+/// so that one outage that hits all of them does not end it.
 const MAX_FAILURES_IN_A_ROW: usize = 8;
 
 /// A limit on the price of new requests. Runs that continue with the same [`EvaluationLog`] share it.
@@ -57,13 +58,13 @@ pub(super) struct Sender<'a> {
     model: Option<&'a Model>,
     settings: RunLog,
     budget: Option<&'a Budget>,
-    state: Mutex<State<'a>>,
+    state: Mutex<SenderState<'a>>,
     /// Signals that a request is no longer in flight.
     answered: Condvar,
     on_answer: &'a (dyn Fn() + Sync),
 }
 
-struct State<'a> {
+struct SenderState<'a> {
     log: &'a mut EvaluationLog,
     n_sent: usize,
     /// Keys of the requests in flight.
@@ -105,7 +106,7 @@ impl<'a> Sender<'a> {
             settings: log.settings.clone(),
             budget,
             on_answer,
-            state: Mutex::new(State {
+            state: Mutex::new(SenderState {
                 log,
                 n_sent: 0,
                 in_flight: HashSet::new(),
@@ -120,13 +121,13 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<'a>> {
+    fn state(&self) -> MutexGuard<'_, SenderState<'a>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits while another thread sends the same request.
-    fn wait_for(&self, request: &LoggedRequest<'_>) -> MutexGuard<'_, State<'a>> {
-        let is_sent = |state: &mut State<'a>| state.in_flight.contains(&request.key);
+    fn wait_for(&self, request: &LoggedRequest<'_>) -> MutexGuard<'_, SenderState<'a>> {
+        let is_sent = |state: &mut SenderState<'a>| state.in_flight.contains(&request.key);
         let state = self.answered.wait_while(self.state(), is_sent);
         state.unwrap_or_else(PoisonError::into_inner)
     }
@@ -224,7 +225,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-impl State<'_> {
+impl SenderState<'_> {
     /// Returns the answer in the log. A failure of an earlier run that may pass is requested again.
     fn known(&mut self, request: &LoggedRequest<'_>) -> Option<Exchange> {
         let known = self.log.answer(request)?.clone();
@@ -247,8 +248,8 @@ impl State<'_> {
         earlier
     }
 
-    /// Counts failures and decides whether one ends the run: no further request can succeed, the server never answered, or too
-    /// many failed in a row.
+    /// Counts failures and decides whether one ends the run: no further request can succeed, the server never answered,
+    /// or too many failed in a row.
     fn is_end(&mut self, exchange: &Exchange) -> bool {
         if exchange.failed.is_none() || exchange.is_too_long || exchange.ending == Ending::Refused {
             (self.has_answered, self.failures_in_a_row) = (true, 0);
@@ -278,8 +279,8 @@ impl State<'_> {
     }
 }
 
-/// Returns the price of a request. Tokens that the provider did not report are estimated. A request that failed may cost as much
-/// as `most`, since the model may have written an answer that did not arrive.
+/// Returns the price of a request. Tokens that the provider did not report are estimated. A request that failed may
+/// cost as much as `most`, since the model may have written an answer that did not arrive.
 fn price_of(price: &Price, exchange: &Exchange, tokens: u64, most: Usd) -> Usd {
     if exchange.scope == FailureScope::All {
         return Usd::ZERO;

@@ -1,8 +1,8 @@
-//! Claims on default output paths. A process claims a path before long work, so that concurrent processes choose different
-//! ones.
+//! Claims on default output paths. A process claims a path before long work, so that concurrent processes choose
+//! different ones.
 
-use super::paths::is_free;
 use crate::exec::files::unfinished::{self, Unfinished};
+use crate::exec::outputs::is_free;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,15 @@
-//! Default paths of exports: next to the source, but never in an agent's own session store, where the agent would take the
-//! file for a session.
+//! Default paths of exports: next to the source, but never in an agent's own session store, where the agent would take
+//! the file for a session.
 
-use super::paths::{is_free, numbered};
 use crate::exec::files::is_taken;
 use crate::exec::files::unfinished::claim_path;
+use crate::exec::outputs::{is_free, numbered};
 use crate::exec::stores;
 use crate::formats::Format;
 use std::path::{Path, PathBuf};
 
-/// Returns `<name>-managed-N.<ext>` with the first free N: next to the source, or in the current folder if the source is in an
-/// agent's session store. Returns `None` if the current folder is in one, too.
+/// Returns `<name>-managed-N.<ext>` with the first free N: next to the source, or in the current folder if the source
+/// is in an agent's session store. Returns `None` if the current folder is in one, too.
 pub fn default_export_path(source: &Path, format: &Format) -> Option<PathBuf> {
     Some(free_name(&folder_for(source)?, source, format))
 }

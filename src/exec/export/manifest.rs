@@ -1,17 +1,18 @@
-//! The manifest of an export: policy, tokens before and after, summary requests, checks, and the recipe that restores the
-//! source.
+//! The manifest of an export: policy, tokens before and after, summary requests, checks, and the recipe that restores
+//! the source.
 
 use super::job::ExportJob;
-use super::pieces::Piece;
+use super::pieces::SourcePiece;
 use super::policy_files::WrittenFile;
 use super::removed::RemovedRecord;
 use crate::engine::{ManualEdits, Outcome, Schedule};
 use crate::exec::check::Check;
 use crate::exec::files::MAX_SESSION_BYTES;
+use crate::exec::outputs::FileId;
 use crate::exec::summary::{RequestRecord, Summarizer};
+use crate::json::{Map, Value, json, to_value};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The fields of a manifest that a restore needs.
@@ -27,20 +28,6 @@ pub(in crate::exec) struct Recipe {
     pub(in crate::exec) restore: Vec<SourcePart>,
 }
 
-/// Identifies the content of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::exec) struct FileId {
-    /// File name without folder.
-    pub(in crate::exec) name: String,
-    /// Name of the format.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(in crate::exec) format: String,
-    /// Length in bytes.
-    pub(in crate::exec) bytes: usize,
-    /// SHA-256 hash.
-    pub(in crate::exec) sha256: String,
-}
-
 /// A part of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,7 +39,7 @@ pub(in crate::exec) enum SourcePart {
 }
 
 /// Converts pieces to the parts of a recipe.
-pub(super) fn source_parts(pieces: &[Piece]) -> Vec<SourcePart> {
+pub(super) fn source_parts(pieces: &[SourcePiece]) -> Vec<SourcePart> {
     let mut parts: Vec<SourcePart> = Vec::new();
     for piece in pieces {
         match (piece.managed, parts.last_mut()) {
@@ -143,8 +130,8 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
     let knobs = job.knobs.iter().map(|(name, value)| (name.to_owned(), json!(value)));
     let events = outcome.events.iter().map(|event| {
         json!({
-            "call": event.call + 1, "stage": event.stage, "action": event.action, "when": event.cause.when,
-            "before": event.before, "after": event.after, "did": event.effect.name(), "log": event.log,
+            "call": event.call + 1, "stage": event.stage, "action": value(&event.action), "when": event.cause.when,
+            "before": value(&event.before), "after": value(&event.after), "did": event.effect.name(), "log": event.log,
         })
     });
     let call = job.until.unwrap_or(case.session.calls.len().saturating_sub(1));
@@ -159,23 +146,28 @@ pub(super) fn manifest(content: &ManifestContent<'_>, checks: &[Check], recipe: 
         "schedule": if job.schedule == Schedule::Replay { "replay" } else { "now" },
         "manual_edits": manual_edits(&case.manual_edits),
         "until_call": job.until.map(|call| call + 1),
-        "window": case.windows.at(call),
-        "output_reserve": job.policy.output_reserve(&job.knobs, case, call),
+        "window": value(&case.windows.at(call)),
+        "output_reserve": value(&job.policy.output_reserve(&job.knobs, case, call)),
         "counter": case.ledger.counter.name,
         "calibration": fit.map(|fit| json!({"factor": fit.factor, "error": fit.error.0})),
-        "tokens": {"before": content.before, "after": content.after},
+        "tokens": {"before": value(&content.before), "after": value(&content.after)},
         "summaries": summaries(&job.summarizer, content.requests),
-        "requests": content.requests,
+        "requests": value(content.requests),
         "events": events.collect::<Vec<_>>(),
-        "files": {"folder": content.folder, "written": content.files},
-        "checks": checks,
+        "files": {"folder": content.folder, "written": value(content.files)},
+        "checks": value(checks),
         "notes": content.notes,
     });
-    let recipe = serde_json::to_value(recipe).unwrap_or_default();
+    let recipe = value(recipe);
     if let (Value::Object(whole), Value::Object(recipe)) = (&mut whole, recipe) {
         whole.extend(recipe);
     }
     whole
+}
+
+/// Makes a value of a type whose serialization cannot fail.
+fn value(of: &(impl Serialize + ?Sized)) -> Value {
+    to_value(of).unwrap_or_default()
 }
 
 /// Returns the manual edits as message numbers.
@@ -201,7 +193,7 @@ fn summaries(summarizer: &Summarizer, requests: &[RequestRecord]) -> Value {
         "model": endpoint.model,
         "host": endpoint.host(),
         "api": endpoint.api.name,
-        "window": model.window,
+        "window": value(&model.window),
         "temperature": model.temperature,
         "own_prompt": model.prompt.is_some(),
     })

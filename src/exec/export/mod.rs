@@ -6,14 +6,11 @@ mod default_path;
 /// The input of an export.
 mod job;
 mod manifest;
+mod marked;
 /// The reason why a run changed nothing.
 mod no_change;
 /// Notes for the user about a run.
 mod notes;
-/// Recognizes files that Plimsoll wrote.
-mod own_outputs;
-/// Paths of sidecars, and numbered alternatives of a path.
-mod paths;
 /// Pieces of the source that the managed file contains byte for byte, and pieces that it lacks.
 mod pieces;
 /// Files that a policy writes next to the conversation.
@@ -34,8 +31,7 @@ pub use default_path::{
     free_path,
 };
 pub use job::ExportJob;
-pub(super) use own_outputs::{MANIFEST, OwnOutputs, commit_marked};
-pub use paths::files_path;
+pub(super) use marked::commit_marked;
 pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
 pub(super) use request_cost::{planned_requests, quote_at};

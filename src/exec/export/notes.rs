@@ -64,8 +64,8 @@ fn last_call(job: &ExportJob) -> Option<String> {
     })
 }
 
-/// Reports tool results that a replay would change and a policy applied now does not, since stages for tool results act when
-/// a result arrives.
+/// Reports tool results that a replay would change and a policy applied now does not, since stages for tool results act
+/// when a result arrives.
 fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     let (case, policy) = (&job.case, &job.policy);
     let stages = || policy.stages.iter().filter(|s| s.at == Hook::ToolResult);
@@ -98,7 +98,8 @@ fn late_results(job: &ExportJob, outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Returns the tokens before the run: of the last recorded context (now) or of the history up to the same call (replay).
+/// Returns the tokens before the run: of the last recorded context (now) or of the history up to the same call
+/// (replay).
 pub(super) fn before(job: &ExportJob, outcome: &Outcome) -> Tokens {
     match job.schedule {
         Schedule::Now { .. } => {

@@ -1,32 +1,33 @@
 //! Splits the source into pieces that the managed file contains byte for byte and pieces that it lacks.
 //!
-//! This works for every format. The source is split at the ends of records and lines, and each piece is looked up among the
-//! pieces of the managed file. A piece that is not found goes into the sidecar, so that the source can be restored byte for
-//! byte whatever a format's writer did.
+//! This works for every format. The source is split at the ends of records and lines, and each piece is looked up among
+//! the pieces of the managed file. A piece that is not found goes into the sidecar, so that the source can be restored
+//! byte for byte whatever a format's writer did.
 
 use crate::session::{Session, Span};
 use std::collections::HashMap;
 
 /// A piece of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct SourcePiece {
     /// Position in the source.
     pub(super) span: Span,
     /// Offset in the managed file; `None` if the file lacks it.
     pub(super) managed: Option<usize>,
 }
 
-/// Minimum length in bytes of a piece that is worth an entry of its own in the recipe.
+/// Minimum length in bytes of a piece that is worth an entry of its own in the recipe. An entry takes about this many
+/// bytes in the manifest, so shorter pieces take less space in the sidecar.
 const MIN_BYTES: usize = 24;
 
 /// Splits the source into pieces, in order and without gaps. Pieces that are adjacent in both files are merged.
-pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> Vec<Piece> {
+pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> Vec<SourcePiece> {
     let from = &source.source.bytes.whole();
     let mut offsets: HashMap<&[u8], usize> = HashMap::new();
     for span in managed.map(spans).unwrap_or_default() {
         offsets.entry(&to[span.clone()]).or_insert(span.start);
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<SourcePiece> = Vec::new();
     for span in spans(source) {
         let bytes = &from[span.clone()];
         // A piece that continues the last one need not be a piece of the managed file.
@@ -36,7 +37,7 @@ pub(super) fn pieces(source: &Session, to: &[u8], managed: Option<&Session>) -> 
         let managed = continued.or_else(found);
         match pieces.last_mut() {
             Some(last) if continued.is_some() => last.span.end = span.end,
-            _ => pieces.push(Piece { span, managed }),
+            _ => pieces.push(SourcePiece { span, managed }),
         }
     }
     pieces

@@ -1,8 +1,8 @@
-//! Files that a policy writes next to the conversation, in a folder chosen by the user. Nothing outside the folder is written,
-//! and nothing is overwritten.
+//! Files that a policy writes next to the conversation, in a folder chosen by the user. Nothing outside the folder is
+//! written, and nothing is overwritten.
 
 use crate::engine::{Case, Event, FileContent, NewFile};
-use crate::exec::files::unfinished::{self, Kind, Unfinished};
+use crate::exec::files::unfinished::{self, Unfinished, UnfinishedKind};
 use crate::exec::files::{StagedFile, sha256, write_error};
 use crate::formats;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,8 @@ impl PolicyFiles {
             self.create_folder(parent)?;
         }
         let create = || fs::create_dir(folder);
-        let created = unfinished::create(Kind::EmptyFolder, create, |()| folder.to_owned());
+        let created =
+            unfinished::create(UnfinishedKind::EmptyFolder, create, |()| folder.to_owned());
         let ((), unfinished) = created.map_err(|error| write_error(folder, &error))?;
         self.unfinished.push(unfinished);
         self.folders.push(folder.to_owned());

@@ -1,7 +1,7 @@
 //! Records that the managed file lacks, one per line of the sidecar: original bytes, position, hash, and the stage that
 //! removed them.
 
-use super::pieces::Piece;
+use super::pieces::SourcePiece;
 use crate::engine::{Case, Context, EntryBody, Event, PartStatus};
 use crate::exec::files::sha256;
 use base64::Engine as _;
@@ -66,7 +66,7 @@ pub(super) fn removed<'a>(
     case: &'a Case,
     context: &Context,
     events: &'a [Event],
-    pieces: &'a [Piece],
+    pieces: &'a [SourcePiece],
 ) -> impl Iterator<Item = RemovedRecord> + 'a {
     let bytes = case.session.source.bytes.whole();
     let states = states(case, context);

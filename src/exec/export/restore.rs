@@ -1,19 +1,16 @@
 //! Restores the source of an export byte for byte from the managed file, the removed records and the manifest.
 
 use super::manifest::{Recipe, restored_source};
-use super::own_outputs::MANIFEST;
-use super::paths::{manifest_path, removed_path};
 use super::removed::RemovedRecord;
 use crate::exec::files::{
     MAX_SESSION_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file,
 };
+use crate::exec::outputs::{MANIFEST, MAX_MANIFEST_BYTES, manifest_path, removed_path};
 use crate::figure::counted;
 use serde::Deserialize;
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a manifest, in bytes. It has a few dozen bytes per piece of the source.
-pub(super) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 /// Maximum number of entries of a folder that are searched for manifests.
 const MAX_ENTRIES: usize = 100_000;
 
@@ -28,8 +25,8 @@ pub struct Restored {
     pub source: String,
 }
 
-/// Restores the source of a managed file and writes it to `output` or, by default, next to the managed file under the name of
-/// the source, with `-restored` appended if that is taken.
+/// Restores the source of a managed file and writes it to `output` or, by default, next to the managed file under the
+/// name of the source, with `-restored` appended if that is taken.
 ///
 /// # Errors
 /// Returns one line that names the file that is missing or changed; then nothing was written.
@@ -82,8 +79,8 @@ fn check_exists(managed: &Path) -> Result<(), String> {
     ))
 }
 
-/// Finds the manifest of a managed file by the hash of the file: the one of its name or, if the file was renamed, the newest
-/// match in its folder.
+/// Finds the manifest of a managed file by the hash of the file: the one of its name or, if the file was renamed, the
+/// newest match in its folder.
 fn manifest_of(managed: &Path, sha: &str) -> Result<(PathBuf, Recipe), String> {
     let own = manifest_path(managed);
     let is_own = own.exists();
@@ -128,8 +125,8 @@ fn manifests_in(folder: &Path) -> Vec<PathBuf> {
     manifests.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Returns the sidecar next to a manifest: named like the manifest or, if that was renamed, as the manifest states. Only the
-/// last segment of a stated path is used, since a manifest may contain anything.
+/// Returns the sidecar next to a manifest: named like the manifest or, if that was renamed, as the manifest states.
+/// Only the last segment of a stated path is used, since a manifest may contain anything.
 fn sidecar(manifest: &Path, recipe: &Recipe) -> PathBuf {
     let own = removed_path(&manifest.with_extension(""));
     let name = Path::new(&recipe.removed.name).file_name();
@@ -182,7 +179,8 @@ fn changed(path: &Path) -> String {
     )
 }
 
-/// Returns the default output: the name of the source next to the managed file. Only the last segment of a stated path is used.
+/// Returns the default output: the name of the source next to the managed file. Only the last segment of a stated path
+/// is used.
 fn default_output(managed: &Path, name: &str) -> PathBuf {
     let folder = managed.parent().unwrap_or(Path::new(""));
     let name = Path::new(name).file_name().unwrap_or(managed.as_os_str());

@@ -3,11 +3,11 @@
 //! This only happens on request. The recorded session is unchanged, and nothing is overwritten.
 
 use super::job::ExportJob;
-use super::paths::files_path;
 use super::run::{Exported, export};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::TemporaryFolder;
 use crate::exec::files::{create_private_folder, short_reason, write_error, write_new};
+use crate::exec::outputs::files_path;
 use crate::exec::shell::quoted;
 use crate::figure::counted;
 use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};

@@ -1,21 +1,21 @@
 //! Runs exports: the same run as in the window, with real answers to its summary requests.
 //!
 //! The source is never written, nothing that exists is overwritten, and the result is read again and checked
-//! ([`crate::exec::check`]). A run that changes nothing writes nothing. Sidecars are written first and the managed file last, so
-//! that a crash leaves a complete export or none.
+//! ([`crate::exec::check`]). A run that changes nothing writes nothing. Sidecars are written first and the managed file
+//! last, so that a crash leaves a complete export or none.
 
 use super::job::ExportJob;
 use super::manifest::ManifestContent;
+use super::marked::commit_marked;
 use super::no_change::reason_for_no_change;
 use super::notes;
-use super::own_outputs::commit_marked;
-use super::paths::files_path;
 use super::policy_files::PolicyFiles;
 use super::sidecars::{PolicyFolder, Sidecars, renamed_note, sidecar_base, write_sidecars};
 use crate::engine::{Answer, ExecutedContext, Outcome, Schedule, Storage, drive};
 use crate::exec::check::{self, Check, Promise};
 use crate::exec::files::{StagedFile, check_is_new, write_error};
-use crate::exec::summary::{Answers, LogWriter, RequestRecord, digested, rejection};
+use crate::exec::outputs::files_path;
+use crate::exec::summary::{LogWriter, RequestRecord, SummaryAnswerer, digested, rejection};
 use crate::formats::{self, Format};
 use crate::session::{FileBytes, Managed};
 use crate::units::Tokens;
@@ -53,7 +53,7 @@ pub struct Exported {
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
     check_is_new(&job.output)?;
     let base = sidecar_base(&job.output);
-    let mut answers = Answers::new(&job.summarizer, &job.given);
+    let mut answers = SummaryAnswerer::new(&job.summarizer, &job.given);
     let mut executed = execute(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(LogWriter::path);
@@ -111,7 +111,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
 /// Returns one line if the export fails; then nothing was written.
 pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     check_is_new(&job.output)?;
-    let mut answers = Answers::new(&job.summarizer, &job.given);
+    let mut answers = SummaryAnswerer::new(&job.summarizer, &job.given);
     let context = context_with(job, &mut answers);
     if let Some(reason) = answers.fatal.take().or(answers.failures.pop()) {
         return Err(format!("nothing was written: {reason}"));
@@ -180,7 +180,7 @@ pub struct Preview {
 /// # Errors
 /// Returns one line if the run fails.
 pub fn preview(job: &ExportJob) -> Result<Preview, String> {
-    let mut answers = Answers::new(&job.summarizer, &job.given);
+    let mut answers = SummaryAnswerer::new(&job.summarizer, &job.given);
     let outcome = run(job, Storage::AsSet, &mut answers);
     if let Some(reason) = answers.fatal.take() {
         return Err(reason);
@@ -210,7 +210,11 @@ struct ExecutedRun {
 }
 
 /// Runs the policy with real answers and writes its files.
-fn execute(job: &ExportJob, base: &Path, answers: &mut Answers<'_>) -> Result<ExecutedRun, String> {
+fn execute(
+    job: &ExportJob,
+    base: &Path,
+    answers: &mut SummaryAnswerer<'_>,
+) -> Result<ExecutedRun, String> {
     if !job.format.is_writable() {
         return Err(cannot_write(job.format));
     }
@@ -317,8 +321,8 @@ impl ManagedResult {
     }
 }
 
-/// Returns whether the policy acted, so that there is a result to write. A replay also acts by what it repairs, writes or
-/// reshapes, as its events say; a policy that is applied now has to remove something.
+/// Returns whether the policy acted, so that there is a result to write. A replay also acts by what it repairs, writes
+/// or reshapes, as its events say; a policy that is applied now has to remove something.
 fn has_acted(job: &ExportJob, outcome: &Outcome) -> bool {
     match job.schedule {
         Schedule::Replay => outcome.changes(),

@@ -1,14 +1,12 @@
 //! Writes the sidecars of a managed file: the removed records and the manifest that restores the source.
 
-use super::manifest::{
-    FileId, ManifestContent, Recipe, SourcePart, manifest, source_parts, write_parts,
-};
-use super::paths::{is_free, manifest_path, numbered, removed_path};
+use super::manifest::{ManifestContent, Recipe, SourcePart, manifest, source_parts, write_parts};
 use super::pieces;
 use super::removed::{RemovedRecord, removed};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::Unfinished;
 use crate::exec::files::{Hasher, StagedFile, is_taken, sha256, write_error};
+use crate::exec::outputs::{FileId, is_free, manifest_path, numbered, removed_path};
 use crate::figure::counted;
 use crate::formats::{Format, Input};
 use crate::progress::Progress;
@@ -36,8 +34,8 @@ pub struct PolicyFolder {
     pub n_files: usize,
 }
 
-/// Returns the path after which the sidecars of a new managed file are named: the file's own, or a numbered one if sidecars
-/// of an earlier export exist. Those may be the only copy of what it removed.
+/// Returns the path after which the sidecars of a new managed file are named: the file's own, or a numbered one if
+/// sidecars of an earlier export exist. Those may be the only copy of what it removed.
 pub(super) fn sidecar_base(managed: &Path) -> PathBuf {
     let free = numbered(managed).find(|path| is_free(path));
     free.unwrap_or_else(|| managed.to_owned())
@@ -62,8 +60,8 @@ impl Sidecars {
     }
 }
 
-/// Writes the removed records and the manifest, and checks that they restore the source. Both files are unfinished until the
-/// managed file is committed.
+/// Writes the removed records and the manifest, and checks that they restore the source. Both files are unfinished
+/// until the managed file is committed.
 ///
 /// # Errors
 /// Returns one line if a file cannot be written; then none is left.

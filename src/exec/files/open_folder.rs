@@ -12,8 +12,8 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Opens a folder in the system's file manager. Blocks until the command ends; on some systems that is when the window is
-/// closed.
+/// Opens a folder in the system's file manager. Blocks until the command ends; on some systems that is when the window
+/// is closed.
 ///
 /// # Errors
 /// Returns one line that names the folder if it does not exist or cannot be opened.

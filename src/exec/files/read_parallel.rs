@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::io;
 
-/// Smallest file that is read on all cores, in bytes.
+/// Smallest file that is read on all cores, in bytes. The first chunk is read alone to detect the format, so there are
+/// at least three for the cores; smaller files take a few milliseconds in any case.
 pub(super) const LARGE: u64 = 4 * CHUNK;
 
 /// Reads a file of `len` bytes. Returns `None` if it must be read as a stream: it is compressed, its size changed

@@ -1,4 +1,7 @@
 //! Detects whether a file has changed since it was read.
+//!
+//! Size and time miss a file that is replaced by one of equal size within a tick of the clock, so the inode is
+//! compared, too. The content is not hashed: sessions have hundreds of megabytes and are checked again and again.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,8 @@
 //! Atomic writing: a file is complete or absent, also after a power cut.
+//!
+//! Bytes go to a temporary file in the same folder and are synced to the disk before the file gets its name in one
+//! step. The folder is synced afterwards, since the name is part of the folder and could be lost although the content
+//! was written.
 
 use super::path::parent_folder;
 use super::unfinished::{self, Unfinished};
@@ -7,7 +11,8 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Wr
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// Size of the buffer for writing and comparing, in bytes.
+/// Size of the buffer for writing and comparing, in bytes. At 8 KiB, the default, a copy of 100 MB makes 12,000 system
+/// calls.
 const BUFFER: usize = 1 << 20;
 
 /// Formats a failed write. Only the kind of the error is shown, since its text names our temporary file.

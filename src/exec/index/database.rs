@@ -1,7 +1,7 @@
 //! The database of the index.
 //!
-//! `message` has what queries read, compressed. `content` is a contentless full-text index of sequences of three letters
-//! by message. The messages of a session have consecutive ids.
+//! `message` has what queries read, compressed. `content` is a contentless full-text index of sequences of three
+//! letters by message. The messages of a session have consecutive ids.
 
 use super::IndexError;
 use super::stored::StoredSession;
@@ -14,9 +14,11 @@ use std::time::Duration;
 
 /// Version of the stored data. An index of another version or program is built anew.
 const VERSION: u32 = 1;
-/// Wait for another process that writes.
+/// Wait for another process that writes. A batch of files is one transaction, and the other process may be reading
+/// large files meanwhile.
 const WAIT: Duration = Duration::from_secs(10);
-/// Steps of `SQLite`'s virtual machine between two checks for cancellation.
+/// Steps of `SQLite`'s virtual machine between two checks for cancellation. Ten times as many as for other databases:
+/// the program wrote this one itself, so its steps are quick.
 const STEPS: i32 = 10_000;
 
 const SCHEMA: &str = "

@@ -1,8 +1,8 @@
 //! A full-text index of sessions, so that a search does not read their files again.
 //!
-//! It exists only after the user switched it on, since it contains the text of the sessions. Only the user can read it. It
-//! narrows a search to messages that may match; [`crate::analysis::query`] decides. A file that is not in the index is
-//! read, so results are the same with and without it.
+//! It exists only after the user switched it on, since it contains the text of the sessions. Only the user can read it.
+//! It narrows a search to messages that may match; [`crate::analysis::query`] decides. A file that is not in the index
+//! is read, so results are the same with and without it.
 
 mod database;
 mod narrow;
@@ -14,7 +14,7 @@ pub use update::{IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
 
 use super::files::{create_private_file, create_private_folder};
 use super::state::State;
-use crate::analysis::query::{Query, Subject};
+use crate::analysis::query::{Query, QuerySubject};
 use crate::progress::{Cancelled, Progress};
 use database::{FileRow, IndexDatabase};
 use std::collections::HashMap;
@@ -251,7 +251,7 @@ impl Index {
         &self,
         session: &IndexedSession,
         candidates: &Candidates,
-        mut on_message: impl FnMut(&Subject<'_>),
+        mut on_message: impl FnMut(&QuerySubject<'_>),
     ) -> Result<(), IndexError> {
         let (start, end) = session.ids;
         let decoded = |data: &[u8]| {

@@ -4,9 +4,10 @@
 use crate::analysis::query::Query;
 use std::borrow::Cow;
 
-/// Letters of a sequence.
+/// Letters of a sequence, those of `SQLite`'s tokenizer `trigram`.
 const LETTERS: usize = 3;
-/// Maximum number of sequences of an expression. More would hardly narrow further.
+/// Maximum number of sequences of an expression. More would hardly narrow further: 48 sequences are a phrase of 50
+/// letters.
 const MAX_SEQUENCES: usize = 48;
 
 /// Returns an expression of the full-text index that every matching message matches; `None` if every message may match.
@@ -26,8 +27,8 @@ pub(super) fn expression(query: &Query) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" AND "))
 }
 
-/// Returns a text with its letters folded, as the index stores it. The full-text index folds the case of most letters; this
-/// adds the others, and NUL, which would end a text.
+/// Returns a text with its letters folded, as the index stores it. The full-text index folds the case of most letters;
+/// this adds the others, and NUL, which would end a text.
 pub(super) fn folded(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii() && byte != 0) {
         return Cow::Borrowed(text);

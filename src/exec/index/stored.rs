@@ -1,12 +1,13 @@
 //! Messages as the index stores them: compressed, with the fields that queries read.
 
-use crate::analysis::query::Subject;
+use crate::analysis::query::QuerySubject;
 use crate::exec::load::FileSessions;
 use crate::session::{Body, ImageDetail, MediaKind, Message, Part, Role, Session};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// Maximum size of a stored message after decompression, in bytes.
+/// Maximum size of a stored message after decompression, in bytes. The size is stored in four bytes, so damaged ones
+/// could otherwise request 4 GiB. A message of the index has at most 256 MiB of text.
 const MAX_BYTES: usize = 1 << 30;
 
 /// A session in the index.
@@ -79,7 +80,7 @@ enum PartKind {
 }
 
 /// Returns a message as bytes.
-pub(super) fn encode(subject: &Subject<'_>) -> Vec<u8> {
+pub(super) fn encode(subject: &QuerySubject<'_>) -> Vec<u8> {
     let role = Role::ALL.iter().position(|role| *role == subject.message.role);
     let stored = StoredMessage {
         index: subject.index,
@@ -97,7 +98,7 @@ pub(super) fn encode(subject: &Subject<'_>) -> Vec<u8> {
 }
 
 /// Returns the text of a message that is searched: the texts and tool names of its parts.
-pub(super) fn text(subject: &Subject<'_>) -> String {
+pub(super) fn indexed_text(subject: &QuerySubject<'_>) -> String {
     let mut text = String::new();
     for part in subject.parts {
         for part in [part.body.tool().unwrap_or_default(), part.body.text()] {
@@ -160,8 +161,8 @@ impl RestoredMessage {
     }
 
     /// Returns the message for a query.
-    pub(super) fn subject(&self) -> Subject<'_> {
-        Subject {
+    pub(super) fn subject(&self) -> QuerySubject<'_> {
+        QuerySubject {
             index: self.index,
             message: &self.message,
             parts: &self.parts,

@@ -32,7 +32,7 @@ impl IndexedFolder {
     }
 
     fn write(&self, name: &str, text: &str) {
-        let chat = serde_json::json!([
+        let chat = crate::json::json!([
             {"role": "user", "content": text},
             {"role": "assistant", "content": "Done."},
         ]);

@@ -4,7 +4,7 @@ use super::database::{FileRow, NewContent, NewMessage, NewSession};
 use super::narrow::folded;
 use super::stored::{self, StoredSession};
 use super::{Index, IndexError};
-use crate::analysis::query::Subject;
+use crate::analysis::query::QuerySubject;
 use crate::exec::load::{FileSessions, LoadOptions, stamp_of};
 use crate::exec::stores::FoundFile;
 use crate::progress::Progress;
@@ -13,9 +13,11 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Maximum text of a file in the index, in bytes.
+/// Maximum text of a file in the index, in bytes: 32 such files fill the index.
 pub const MAX_FILE_TEXT: usize = 256 << 20;
-/// Maximum text of all files in the index, in bytes. Every search reads files beyond the limits again.
+/// Maximum text of all files in the index, in bytes. Every search reads files beyond the limits again. Chosen: more
+/// than years of sessions of one person, and a bound for the space on the disk that the index takes without asking
+/// again.
 pub const MAX_TEXT: u64 = 8 << 30;
 
 /// Limits of the text in the index, in bytes.
@@ -30,9 +32,10 @@ pub(super) struct TextLimits {
 /// The limits outside tests.
 const LIMITS: TextLimits = TextLimits { file: MAX_FILE_TEXT, all: MAX_TEXT };
 
-/// Maximum number of files that are read at once.
+/// Maximum number of files that are read at once. They are one transaction: what was read is kept if the user cancels.
 const MAX_BATCH: usize = 16;
-/// Maximum bytes of files that are read at once, except for one larger file.
+/// Maximum bytes of files that are read at once, except for one larger file. A parsed session takes a few times its
+/// size in memory.
 const MAX_BATCH_BYTES: u64 = 64 << 20;
 
 /// Result of an update.
@@ -72,8 +75,8 @@ pub(super) fn key(path: &Path) -> Option<String> {
 }
 
 impl Index {
-    /// Adds new files, reads changed ones again, and removes all files that no longer exist. Adds a file that was left out once
-    /// it fits. Rebuilds a damaged index. `progress` counts the files to read. Blocks.
+    /// Adds new files, reads changed ones again, and removes all files that no longer exist. Adds a file that was left
+    /// out once it fits. Rebuilds a damaged index. `progress` counts the files to read. Blocks.
     ///
     /// # Errors
     /// Returns an [`IndexError`] if `progress` is cancelled or the index cannot be written. Files written by then are kept.
@@ -278,8 +281,8 @@ fn new_session(
     let case = case.map_err(|error| error.to_string())?;
     let mut messages = Vec::with_capacity(case.session.messages.len());
     for index in 0..case.session.messages.len() {
-        let subject = Subject::new(&case.session, Some(&case.ledger), index);
-        let text = stored::text(&subject);
+        let subject = QuerySubject::new(&case.session, Some(&case.ledger), index);
+        let text = stored::indexed_text(&subject);
         match left.checked_sub(text.len()) {
             Some(rest) => *left = rest,
             None => return Ok(None),

@@ -1,12 +1,12 @@
 //! All sessions of a file, such as a database, a log or a data set: the file is read once, each session is prepared on
 //! request.
 
-use super::source::Source;
+use super::source::FileSource;
 use super::{LoadOptions, case_of, load_entry, parse};
 use crate::engine::Case;
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name, read_all};
-use crate::formats::{Entry, Input};
+use crate::formats::{DatabaseSession, Input};
 use crate::progress::Progress;
 use crate::session::{Session, Track};
 use crate::units::Bytes;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 pub struct FileSessions {
     /// Name for messages.
     name: String,
-    content: Content,
+    content: SessionsContent,
     /// Index of each session in the file, as in [`LoadOptions::conversation`].
     numbers: Vec<usize>,
 }
 
 #[derive(Debug)]
-enum Content {
+enum SessionsContent {
     Database(PathBuf, Box<Snapshot>),
     Document {
         sessions: Vec<Arc<Session>>,
@@ -41,12 +41,12 @@ impl FileSessions {
     /// # Errors
     /// Returns a [`LoadError`] if the file does not exist, cannot be read, or contains no conversation.
     pub fn open(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
-        match Source::open(path, progress)? {
-            Source::Document(document) => Self::parse(&document, progress),
-            Source::Database(snapshot) => Ok(Self {
+        match FileSource::open(path, progress)? {
+            FileSource::Document(document) => Self::parse(&document, progress),
+            FileSource::Database(snapshot) => Ok(Self {
                 name: file_name(path),
                 numbers: main_entries(snapshot.entries()),
-                content: Content::Database(path.to_owned(), snapshot),
+                content: SessionsContent::Database(path.to_owned(), snapshot),
             }),
         }
     }
@@ -73,7 +73,7 @@ impl FileSessions {
         let bytes = first.map(|session| session.source.bytes.whole());
         Ok(Self {
             name: document.name.clone(),
-            content: Content::Document {
+            content: SessionsContent::Document {
                 sessions: sessions.into_iter().map(Arc::new).collect(),
                 _bytes: bytes,
             },
@@ -86,16 +86,17 @@ impl FileSessions {
         &self.numbers
     }
 
-    /// Returns true if a session must be named by its number. That is so in every database, since sessions are added to it.
+    /// Returns true if a session must be named by its number. That is so in every database, since sessions are added to
+    /// it.
     pub fn are_numbered(&self) -> bool {
-        self.numbers.len() > 1 || matches!(self.content, Content::Database(..))
+        self.numbers.len() > 1 || matches!(self.content, SessionsContent::Database(..))
     }
 
     /// Returns the row of a session in its database; `None` if the file is not a database.
-    pub(in crate::exec) fn entry(&self, number: usize) -> Option<&Entry> {
+    pub(in crate::exec) fn entry(&self, number: usize) -> Option<&DatabaseSession> {
         match &self.content {
-            Content::Database(_, snapshot) => snapshot.entries().get(number),
-            Content::Document { .. } => None,
+            SessionsContent::Database(_, snapshot) => snapshot.entries().get(number),
+            SessionsContent::Document { .. } => None,
         }
     }
 
@@ -110,12 +111,12 @@ impl FileSessions {
     ) -> Result<Arc<Session>, LoadError> {
         let missing = |n: usize| LoadError::no_such_conversation(&self.name, n);
         match &self.content {
-            Content::Database(_, snapshot) => {
+            SessionsContent::Database(_, snapshot) => {
                 let (document, _) = snapshot.document(number, progress)?;
                 let mut sessions = parse(&document, progress)?.sessions.into_iter();
                 sessions.next().map(Arc::new).ok_or_else(|| missing(1))
             }
-            Content::Document { sessions, .. } => {
+            SessionsContent::Document { sessions, .. } => {
                 let session = sessions.get(number).map(Arc::clone);
                 session.ok_or_else(|| missing(sessions.len()))
             }
@@ -134,10 +135,10 @@ impl FileSessions {
     ) -> Result<Case, LoadError> {
         let options = LoadOptions { conversation: number, ..*options };
         match &self.content {
-            Content::Database(path, snapshot) => {
+            SessionsContent::Database(path, snapshot) => {
                 Ok(load_entry(snapshot, path, &options, progress)?.case)
             }
-            Content::Document { sessions, .. } => {
+            SessionsContent::Document { sessions, .. } => {
                 let session = sessions
                     .get(number)
                     .ok_or_else(|| LoadError::no_such_conversation(&self.name, sessions.len()))?;
@@ -148,7 +149,7 @@ impl FileSessions {
 }
 
 /// Returns the sessions without a parent in the database; all if each has one.
-fn main_entries(entries: &[Entry]) -> Vec<usize> {
+fn main_entries(entries: &[DatabaseSession]) -> Vec<usize> {
     let ids: HashSet<&str> = entries.iter().map(|entry| &*entry.id).collect();
     let is_main = |n: &usize| {
         let parent = entries[*n].parent.as_deref();

@@ -20,7 +20,7 @@ use crate::progress::{Phase, Progress};
 use crate::session::{Conversation, Session, Track};
 use crate::tokens::{Counter, TokenLedger, default_counter};
 use crate::units::{Bytes, Tokens};
-use source::Source;
+use source::FileSource;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,9 +80,9 @@ impl Loaded {
 /// Returns a [`LoadError`] if the path does not exist, cannot be read, or contains no conversation.
 pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<Loaded, LoadError> {
     warm_up(options.counter);
-    let document = match Source::open(path, progress)? {
-        Source::Document(document) => document,
-        Source::Database(snapshot) => return load_from(&snapshot, path, options, progress),
+    let document = match FileSource::open(path, progress)? {
+        FileSource::Document(document) => document,
+        FileSource::Database(snapshot) => return load_from(&snapshot, path, options, progress),
     };
     let mut file = ParsedFile::parse(document, progress)?;
     file.path = Some(path.to_owned());
@@ -189,7 +189,7 @@ fn warm_up(counter: &'static Counter) {
 
 /// Parses a file that is not a database, without token counts and sub-agents.
 pub(super) fn parse_file(path: &Path, progress: &Progress) -> Result<Parsed, LoadError> {
-    parse(&Source::document(path, progress)?, progress)
+    parse(&FileSource::document(path, progress)?, progress)
 }
 
 /// Detects the format of a document and parses it.

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Files of a Cline task that belong to its conversation, the main one first.
 const TASK: [&str; 4] =
     [formats::CLINE_HISTORY, "ui_messages.json", "task_metadata.json", "history_item.json"];
-/// Maximum number of files of a session.
+/// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
+/// thousands.
 const MAX_FILES: usize = 200_000;
 
 /// The files of a session, and the folder that their names are relative to.
@@ -19,8 +20,8 @@ struct SessionFiles {
     paths: Vec<PathBuf>,
 }
 
-/// Reads the session folder at a path, or the one that the file at a path belongs to, as one document. Returns `None` for
-/// any other path.
+/// Reads the session folder at a path, or the one that the file at a path belongs to, as one document. Returns `None`
+/// for any other path.
 ///
 /// # Errors
 /// Returns a [`LoadError`] if the files are too many or too large, or cannot be read.
@@ -127,8 +128,8 @@ fn events(folder: &Path) -> Option<SessionFiles> {
     (is_named && !files.is_empty()).then(|| SessionFiles::new(folder, files))
 }
 
-/// Finds the only session in a folder of `OpenCode`'s storage: the storage itself, a project, or the messages of a session.
-/// Returns `None` if there are several.
+/// Finds the only session in a folder of `OpenCode`'s storage: the storage itself, a project, or the messages of a
+/// session. Returns `None` if there are several.
 fn only_stored(folder: &Path) -> Option<SessionFiles> {
     let name = folder.file_name().and_then(|name| name.to_str());
     let file = if name.is_some_and(|name| name.starts_with("ses_")) {

@@ -8,14 +8,14 @@ use crate::progress::Progress;
 use std::path::Path;
 
 /// The content of a path, not parsed yet.
-pub(super) enum Source {
+pub(super) enum FileSource {
     /// A file, or a folder's files as one document.
     Document(Input),
     /// A copy of a database.
     Database(Box<Snapshot>),
 }
 
-impl Source {
+impl FileSource {
     /// Reads a document or copies a database.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self, LoadError> {
         must_exist(path)?;

@@ -12,7 +12,8 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Response, StatusCode};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Maximum number of bytes of an error response that are read.
+/// Maximum number of bytes of an error response that are read. The reason is in the first few hundred; error pages of
+/// proxies have tens of thousands, and JSON that is cut cannot be parsed.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// An event while a prompt is sent and answered.
@@ -36,8 +37,8 @@ pub enum AskEvent<'a> {
     },
 }
 
-/// Sends a prompt to a model and waits for the whole answer. Cancelling `stop` closes the connection. `on_event` is called on
-/// this thread.
+/// Sends a prompt to a model and waits for the whole answer. Cancelling `stop` closes the connection. `on_event` is
+/// called on this thread.
 ///
 /// # Errors
 /// Returns an [`AskError`] if there is no complete answer.
@@ -96,7 +97,7 @@ struct Exchange<'a> {
 }
 
 /// A failed attempt.
-struct Failure {
+struct AttemptFailure {
     error: AskError,
     /// A retry may succeed.
     may_pass: bool,
@@ -106,7 +107,7 @@ struct Failure {
     wants_limit: Option<LimitField>,
 }
 
-impl From<AskError> for Failure {
+impl From<AskError> for AttemptFailure {
     fn from(error: AskError) -> Self {
         Self { error, may_pass: false, wait: None, wants_limit: None }
     }
@@ -147,7 +148,7 @@ impl Exchange<'_> {
         &self,
         attempt: u32,
         on_event: &mut dyn FnMut(AskEvent<'_>),
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, AttemptFailure> {
         let endpoint = self.client.endpoint();
         let body = endpoint.body(self.prompt).to_string();
         on_event(AskEvent::Sent { attempt, body: &body });
@@ -173,9 +174,9 @@ impl Exchange<'_> {
         }
     }
 
-    fn broken(&self, error: &reqwest::Error) -> Failure {
+    fn broken(&self, error: &reqwest::Error) -> AttemptFailure {
         let (error, may_pass) = of_transport(self.client, error);
-        Failure { may_pass, ..error.into() }
+        AttemptFailure { may_pass, ..error.into() }
     }
 
     /// Rejects redirects, requests of a proxy, compression, and a large head.
@@ -218,7 +219,7 @@ impl Exchange<'_> {
         endpoint: &Endpoint,
         mut response: Response,
         on_event: &mut dyn FnMut(AskEvent<'_>),
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, AttemptFailure> {
         let mut reading = Reading::new(endpoint.api, self.prompt.max_tokens);
         let limit = self.client.limits.idle;
         let mut n_shown = 0;
@@ -262,23 +263,23 @@ impl Exchange<'_> {
         })
     }
 
-    fn unreadable(&self, endpoint: &Endpoint, error: &ReadError, has_text: bool) -> Failure {
+    fn unreadable(&self, endpoint: &Endpoint, error: &ReadError, has_text: bool) -> AttemptFailure {
         let ReadError::Server(message) = error else {
             return of_reading(self.client, error).into();
         };
         let refusal = Refusal::in_answer(endpoint, message, self.client.secret());
-        Failure {
+        AttemptFailure {
             may_pass: refusal.kind.may_pass() && !has_text,
             ..AskError::refused(self.client, &refusal).into()
         }
     }
 
-    async fn refused(&self, endpoint: &Endpoint, mut response: Response) -> Failure {
+    async fn refused(&self, endpoint: &Endpoint, mut response: Response) -> AttemptFailure {
         let (status, wait) =
             (response.status().as_u16(), requested_wait(response.headers(), SystemTime::now()));
         let body = read_some(self.client, self.clock, &mut response, MAX_ERROR_BYTES).await;
         let refusal = Refusal::new(endpoint, status, &body, self.client.secret());
-        Failure {
+        AttemptFailure {
             may_pass: refusal.kind.may_pass(),
             wait,
             wants_limit: refusal.wants_limit,
@@ -306,8 +307,8 @@ pub(super) async fn read_some(
 }
 
 /// Returns the error of a failed attempt, with the wait that the server requested.
-fn with_wait(failure: Failure) -> AskError {
-    let Failure { error, wait, .. } = failure;
+fn with_wait(failure: AttemptFailure) -> AskError {
+    let AttemptFailure { error, wait, .. } = failure;
     let Some(wait) = wait else {
         return error;
     };

@@ -10,7 +10,8 @@ use std::sync::Once;
 
 /// Maximum size of a certificate file, in bytes. The bundle of all public root certificates has a quarter of it.
 const MAX_CA_FILE_BYTES: u64 = 1 << 20;
-/// Maximum number of headers of a response.
+/// Maximum number of headers of a response. It is the default of the HTTP library (hyper), stated so that an update
+/// cannot change it.
 const MAX_HEADERS: usize = 100;
 
 /// Creates an HTTP client with the limits, proxy and certificates of a model.

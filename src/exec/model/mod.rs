@@ -1,8 +1,8 @@
 //! Sends requests to models over HTTP: one at a time, with limits, and cancelled at once on request.
 //!
-//! [`crate::providers`] defines requests and answers. This module handles connections, time, keys and retries. The calling
-//! thread watches limits and cancellation while another thread runs the connection. There are no cookies, no referer and no
-//! redirects.
+//! [`crate::providers`] defines requests and answers. This module handles connections, time, keys and retries. The
+//! calling thread watches limits and cancellation while another thread runs the connection. There are no cookies, no
+//! referer and no redirects.
 
 mod ask;
 mod clock;
@@ -16,7 +16,7 @@ mod window;
 pub use ask::{AskEvent, ask};
 pub use error::{AskError, AskErrorKind, FailureScope};
 pub use key::{Key, KeyError};
-pub use limits::{Limits, RetryPolicy};
+pub use limits::{RequestLimits, RetryPolicy};
 pub use window::context_length;
 
 use crate::providers::{Endpoint, LimitField};
@@ -31,7 +31,7 @@ pub struct ModelClient {
     /// The key. Local servers often need none.
     pub key: Option<Key>,
     /// Limits of time and size.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// Retry policy.
     pub retries: RetryPolicy,
     /// Proxy.
@@ -45,8 +45,8 @@ pub struct ModelClient {
 /// The proxy of a connection.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum Proxy {
-    /// The proxy of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) or of the desktop, except for servers
-    /// on this machine.
+    /// The proxy of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) or of the desktop, except
+    /// for servers on this machine.
     #[default]
     System,
     /// This proxy for every host: `http://`, `https://` or `socks5h://`, with name and password if required.
@@ -72,7 +72,7 @@ impl ModelClient {
         Self {
             endpoint,
             key,
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             retries: RetryPolicy::default(),
             proxy: Proxy::default(),
             ca_file: None,
@@ -111,7 +111,8 @@ impl ModelClient {
     }
 }
 
-/// Returns true for a plain word as used for servers without keys, which an answer may contain by chance.
+/// Returns true for a plain word as used for servers without keys (`ollama`), which an answer may contain by chance.
+/// Keys of providers are longer or contain digits.
 fn is_placeholder(key: &str) -> bool {
     key.len() < 16 && key.bytes().all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b))
 }

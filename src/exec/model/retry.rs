@@ -12,8 +12,8 @@ impl RetryPolicy {
     }
 }
 
-/// Returns the wait that a server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date relative to the server's
-/// `Date`, if present.
+/// Returns the wait that a server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date relative to the
+/// server's `Date`, if present.
 pub(super) fn requested_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(millis) = text(HeaderName::from_static("retry-after-ms")) {

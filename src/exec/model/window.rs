@@ -11,11 +11,12 @@ use std::time::Duration;
 
 /// Maximum size of a response, in bytes. The list of a router with hundreds of models has about one million.
 const MAX_RESPONSE_BYTES: usize = 8 << 20;
-/// Longest time for these queries, which need no computation.
+/// Longest time for these queries, which need no computation. It equals the default time for a connection; the user
+/// waits for the answer before anything is sent.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// Returns the model's context window in tokens, if its server has it. Servers differ, so that several URLs are tried, all on
-/// the endpoint's own host.
+/// Returns the model's context window in tokens, if its server has it. Servers differ, so that several URLs are tried,
+/// all on the endpoint's own host.
 ///
 /// # Errors
 /// Returns an [`AskError`] if the server cannot be reached, rejects the key, or a time limit is exceeded.
@@ -73,6 +74,6 @@ async fn send(
         let message = "the list of models is too large; set the window manually";
         return Err(AskError::new(AskErrorKind::BadAnswer, message));
     }
-    let json = serde_json::from_slice(&bytes).ok();
+    let json = crate::json::from_slice(&bytes).ok();
     Ok(json.and_then(|json| providers::context_length(&client.endpoint.model, &json)))
 }

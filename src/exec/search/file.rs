@@ -1,7 +1,7 @@
 //! Searches the sessions of one file, in the file or in the index.
 
 use super::{FoundSession, SearchOptions};
-use crate::analysis::query::{FoundMessage, Subject};
+use crate::analysis::query::{FoundMessage, QuerySubject};
 use crate::exec::files::LoadError;
 use crate::exec::index::{Candidates, Index, IndexError, IndexedFile, StoredSession};
 use crate::exec::load::{FileSessions, LoadOptions};
@@ -85,7 +85,8 @@ fn search_session(
 ) -> Result<SearchedSession, String> {
     let line = |error: LoadError| error.to_string();
     let session = sessions.session(number, progress).map_err(line)?;
-    let mut subjects = (0..session.messages.len()).map(|idx| Subject::new(&session, None, idx));
+    let mut subjects =
+        (0..session.messages.len()).map(|idx| QuerySubject::new(&session, None, idx));
     // Tokens are counted only in sessions with a match.
     if !options.query.needs_tokens() && !subjects.any(|subject| options.query.accepts(&subject)) {
         return Ok(SearchedSession::new(StoredSession::new(sessions, number, &session)));
@@ -95,7 +96,7 @@ fn search_session(
     let (session, ledger) = (&case.session, &case.ledger);
     let mut matches = SearchedSession::new(StoredSession::new(sessions, number, session));
     for index in 0..session.messages.len() {
-        matches.add(&Subject::new(session, Some(ledger), index), options);
+        matches.add(&QuerySubject::new(session, Some(ledger), index), options);
     }
     Ok(matches)
 }
@@ -112,7 +113,7 @@ impl SearchedSession {
     }
 
     /// Adds a message if it matches.
-    fn add(&mut self, subject: &Subject<'_>, options: &SearchOptions) {
+    fn add(&mut self, subject: &QuerySubject<'_>, options: &SearchOptions) {
         let Some(found) = options.query.find_in(subject, options.snippet) else {
             return;
         };

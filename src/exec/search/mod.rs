@@ -15,7 +15,8 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
-/// Files that are searched at once.
+/// Files that are searched at once. Results are reported after each batch in the order of the files. Chosen: smaller
+/// batches leave cores idle at their end, larger ones delay the first result and hold more files in memory.
 const BATCH: usize = 16;
 
 /// The query of a search and the limits of its result.
@@ -66,7 +67,8 @@ pub struct UnreadFile {
 pub struct SearchResult {
     /// Sessions with matches, newest first.
     pub sessions: Vec<FoundSession>,
-    /// Number of sessions that were searched. A session that its program migrated from a file to a database counts once.
+    /// Number of sessions that were searched. A session that its program migrated from a file to a database counts
+    /// once.
     pub n_searched: usize,
     /// Files that cannot be opened as a session.
     pub unread: Vec<UnreadFile>,
@@ -102,9 +104,9 @@ impl SearchResult {
     }
 }
 
-/// Searches the sessions in these files. An index that is switched on is brought up to date first; `progress` counts the
-/// files to read, then the files to search. Reports each session to `on_found` once, as it is found; the result has them in
-/// order. Blocks.
+/// Searches the sessions in these files. An index that is switched on is brought up to date first; `progress` counts
+/// the files to read, then the files to search. Reports each session to `on_found` once, as it is found; the result has
+/// them in order. Blocks.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled.

@@ -1,4 +1,5 @@
-//! Sessions that repeat calls of another file: a program that resumes a session may write its calls to a new file again.
+//! Sessions that repeat calls of another file: a program that resumes a session may write its calls to a new file
+//! again.
 
 use crate::exec::files::file_name;
 use crate::exec::load::parse_file;
@@ -31,8 +32,8 @@ pub(super) struct CallIds {
 }
 
 impl CallIds {
-    /// Returns the calls of a session. An id counts only together with the text of its answer: some programs number their
-    /// messages.
+    /// Returns the calls of a session. An id counts only together with the text of its answer: some programs number
+    /// their messages.
     pub(super) fn of(session: &Session) -> Self {
         let answers = session.messages.iter();
         let answers = answers.filter(|m| m.role == Role::Assistant && m.call.is_some());
@@ -96,9 +97,11 @@ pub(super) fn copies(sessions: &[ComparedCalls<'_>]) -> Vec<(usize, RepeatedCall
     copies
 }
 
-/// Maximum number of files next to a session that are searched for its calls.
+/// Maximum number of files next to a session that are searched for its calls. Only the beginning of most is read, so it
+/// bounds the reading to 500 MB.
 const MAX_FILES: usize = 500;
-/// Bytes at the beginning of a file in which the first call is searched: a resumed session repeats the beginning.
+/// Bytes at the beginning of a file in which the first call is searched: a resumed session repeats the beginning, in
+/// which pasted files and instructions precede the first call.
 const BEGINNING: u64 = 1 << 20;
 
 /// Returns the calls of a session that another file of its folder has too, from before it.

@@ -1,9 +1,9 @@
 //! Finds session files: in the stores of agents by name, or in any folder.
 
 use super::locations;
-use crate::exec::export::{MANIFEST, OwnOutputs};
 use crate::exec::files::{LoadError, must_exist};
 use crate::exec::load::{events_in, is_piece};
+use crate::exec::outputs::{MANIFEST, OwnOutputs};
 use crate::figure::{counted, grouped};
 use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
@@ -14,7 +14,8 @@ use std::time::SystemTime;
 
 /// Maximum number of files of a search, since a folder can be a whole disk.
 const MAX_FILES: usize = 100_000;
-/// Maximum depth of a search.
+/// Maximum depth of a search. Chosen: stores nest a few folders, such as year, month and day, and a user may name a
+/// folder far above them. Deeper folders belong to source code and installed packages.
 const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
 const EXTENSIONS: &[&str] =
@@ -76,7 +77,7 @@ impl FoundFile {
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled.
 pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
-    let mut search = Search::new(MAX_FILES, progress);
+    let mut search = FileSearch::new(MAX_FILES, progress);
     let mut seen = HashSet::new();
     for root in locations::all() {
         // Two locations can be the same if a variable names the usual folder.
@@ -115,7 +116,7 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
             "{folder} is neither a folder nor a file; give one of them"
         )));
     }
-    let mut search = Search::new(max, progress);
+    let mut search = FileSearch::new(max, progress);
     if search.add_folder(folder) {
         return Ok(search.finish());
     }
@@ -132,7 +133,7 @@ pub fn may_hold_session(name: &str) -> bool {
     !is_sidecar && !name.starts_with('.') && known.any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-struct Search<'a> {
+struct FileSearch<'a> {
     agent: Option<&'static str>,
     /// Number of files at which the search stops.
     max: usize,
@@ -144,7 +145,7 @@ struct Search<'a> {
     is_cut: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> FileSearch<'a> {
     fn new(max: usize, progress: &'a Progress) -> Self {
         Self { agent: None, max, progress, found: Vec::new(), manifests: Vec::new(), is_cut: false }
     }
@@ -238,7 +239,8 @@ impl<'a> Search<'a> {
         Ok(entries)
     }
 
-    /// Adds a folder whose files form one session, except in a store, where names identify sessions. Returns true if added.
+    /// Adds a folder whose files form one session, except in a store, where names identify sessions. Returns true if
+    /// added.
     fn add_folder(&mut self, folder: &Path) -> bool {
         let events = || events_in(folder);
         let Some(files) = self.agent.is_none().then(events).flatten() else {

@@ -14,7 +14,7 @@ pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
 pub use find::{FoundFile, FoundFiles, find, find_in, may_hold_session};
 pub(super) use listing::moment;
-pub use listing::{Listed, Listing, Parent, list};
+pub use listing::{ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use summary::{PeakAccuracy, SessionSummary};

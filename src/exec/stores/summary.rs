@@ -150,7 +150,7 @@ impl SessionSummary {
         self.fills.iter().any(|(tokens, window)| tokens > window)
     }
 
-    fn of(session: &Session, peak: Peak, conversations: usize) -> Self {
+    fn of(session: &Session, peak: SessionPeak, conversations: usize) -> Self {
         let CallIds { begun, ids } = CallIds::of(session);
         Self {
             begun,
@@ -178,7 +178,7 @@ fn options(conversation: usize) -> LoadOptions {
 }
 
 /// The largest context.
-struct Peak {
+struct SessionPeak {
     tokens: Tokens,
     accuracy: PeakAccuracy,
     /// The largest context by window.
@@ -200,7 +200,7 @@ fn fills(contexts: impl Iterator<Item = (Tokens, Tokens)>) -> BTreeMap<Tokens, T
 /// Returns the largest context if every call reported its usage: nothing but the messages after the last call is counted
 /// then. `None` if those contain media, which the model's provider decides the size of, if a compaction follows the last
 /// call, or if the last call may be a request of another kind.
-fn reported_peak(session: &Session) -> Option<Peak> {
+fn reported_peak(session: &Session) -> Option<SessionPeak> {
     let inputs = session.calls.iter().map(Call::reported_size);
     let inputs: Vec<Tokens> = inputs.collect::<Option<_>>()?;
     let last = *inputs.last()?;
@@ -225,7 +225,7 @@ fn reported_peak(session: &Session) -> Option<Peak> {
     let windows = models::window_plan(session, None);
     let contexts = inputs.iter().enumerate();
     let contexts = contexts.map(|(call, tokens)| (*tokens, windows.at(call)));
-    Some(Peak {
+    Some(SessionPeak {
         tokens: largest.max(end),
         accuracy: if end > largest { PeakAccuracy::Estimated } else { PeakAccuracy::Reported },
         fills: fills(contexts.chain([(end, windows.at(inputs.len()))])),
@@ -234,11 +234,11 @@ fn reported_peak(session: &Session) -> Option<Peak> {
 }
 
 /// Returns the largest context, or the whole session if it has no calls.
-fn peak(case: &Case) -> Peak {
+fn peak(case: &Case) -> SessionPeak {
     let outcome = recorded(case, Tokens::ZERO, None);
     let Some(peak) = outcome.peak() else {
         let (total, window) = (case.ledger.total(), case.windows.at(0));
-        return Peak {
+        return SessionPeak {
             tokens: total,
             accuracy: PeakAccuracy::Estimated,
             fills: fills([(total, window)].into_iter()),
@@ -253,7 +253,7 @@ fn peak(case: &Case) -> Peak {
     };
     let contexts = outcome.samples.iter().map(|s| (s.tokens, s.window));
     let end = (outcome.end, case.windows.at(outcome.samples.len()));
-    Peak {
+    SessionPeak {
         tokens: peak.tokens,
         accuracy,
         fills: fills(contexts.chain([end])),

@@ -1,15 +1,15 @@
-//! Logs of live runs: one line per request, with its answer. A run can be repeated from its log without a model and with the
-//! same result. Logs contain private text, but never a key.
+//! Logs of live runs: one line per request, with its answer. A run can be repeated from its log without a model and
+//! with the same result. Logs contain private text, but never a key.
 
 use super::model::Model;
-use super::reply::{Failure, ModelReply};
+use super::reply::{ModelReply, SummaryFailure};
 use crate::chat::message_to_json;
 use crate::exec::files::{create_private_file, read_text, sha256};
 use crate::exec::model::FailureScope;
+use crate::json::{Value, json, to_value};
 use crate::providers::Prompt;
 use crate::session::is_blank;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -93,9 +93,9 @@ pub(in crate::exec) enum Ending {
 }
 
 impl Exchange {
-    pub(super) fn reply(&self) -> Result<ModelReply, Failure> {
+    pub(super) fn reply(&self) -> Result<ModelReply, SummaryFailure> {
         match &self.failed {
-            Some(reason) => Err(Failure {
+            Some(reason) => Err(SummaryFailure {
                 reason: reason.clone(),
                 is_too_long: self.is_too_long,
                 is_fatal: self.is_fatal,
@@ -143,11 +143,6 @@ impl RunLog {
             }
         }
         Ok(log)
-    }
-
-    /// Returns the number of prompts in the log.
-    pub fn n_exchanges(&self) -> usize {
-        self.exchanges.len()
     }
 }
 
@@ -210,7 +205,7 @@ impl LogWriter {
         let Some(file) = slot.as_mut() else {
             return Ok(());
         };
-        let mut line = serde_json::to_value(exchange)?;
+        let mut line = to_value(exchange)?;
         if let Value::Object(fields) = &mut line {
             fields.insert("request".to_owned(), request_of(prompt));
         }

@@ -1,4 +1,5 @@
-//! Answers the summary requests of an export: with the offline digest, a text of the user, a model, or the log of an earlier run.
+//! Answers the summary requests of an export: with the offline digest, a text of the user, a model, or the log of an
+//! earlier run.
 
 mod log;
 mod log_files;
@@ -24,12 +25,12 @@ pub use summarizer::Summarizer;
 use crate::engine::{Answer, Case, Reply, Request, digest};
 use crate::figure::tokens;
 use crate::session::is_blank;
-use reply::{Failure, ModelReply};
+use reply::{ModelReply, SummaryFailure};
 use responder::Responder;
 use std::sync::Arc;
 
 /// Answers the summary requests of a run and records them.
-pub(super) struct Answers<'a> {
+pub(super) struct SummaryAnswerer<'a> {
     summarizer: &'a Summarizer,
     responder: Option<Responder<'a>>,
     /// Answers of an earlier preview of the run, possibly edited by the user.
@@ -44,7 +45,7 @@ pub(super) struct Answers<'a> {
     pub(super) records: Vec<RequestRecord>,
 }
 
-impl<'a> Answers<'a> {
+impl<'a> SummaryAnswerer<'a> {
     /// Creates the answers of a summarizer. The first requests get the given answers.
     pub(super) fn new(summarizer: &'a Summarizer, given: &'a [RequestRecord]) -> Self {
         Self {
@@ -75,7 +76,7 @@ impl<'a> Answers<'a> {
         self.responder.as_ref().and_then(Responder::log)
     }
 
-    fn reply(&mut self, case: &Case, request: &Request) -> Result<Reply, Failure> {
+    fn reply(&mut self, case: &Case, request: &Request) -> Result<Reply, SummaryFailure> {
         if let Some(given) = self.given.get(self.records.len()) {
             return repeated(given, case, request);
         }
@@ -105,7 +106,11 @@ impl<'a> Answers<'a> {
         }));
     }
 
-    fn record(&mut self, request: &Request, answer: &Result<Reply, Failure>) -> RequestRecord {
+    fn record(
+        &mut self,
+        request: &Request,
+        answer: &Result<Reply, SummaryFailure>,
+    ) -> RequestRecord {
         let spent = self.responder.as_mut().map(Responder::take_spent);
         let spent = spent.unwrap_or_default();
         let cut_off = "the summary was cut off at its limit";
@@ -151,37 +156,41 @@ impl<'a> Answers<'a> {
 }
 
 /// Repeats a given answer to the same request.
-fn repeated(given: &RequestRecord, case: &Case, request: &Request) -> Result<Reply, Failure> {
+fn repeated(
+    given: &RequestRecord,
+    case: &Case,
+    request: &Request,
+) -> Result<Reply, SummaryFailure> {
     if (given.call, given.stage.as_str()) != (request.call + 1, request.stage.as_str()) {
-        return Err(Failure::fatal(
+        return Err(SummaryFailure::fatal(
             "the run changes with the edited summaries; request them again",
         ));
     }
     match (&given.text, &given.failed) {
         (Some(text), _) if given.is_edited => pasted(case, request, text),
         (Some(text), _) => Ok(Reply::Summary(Arc::clone(text))),
-        (None, Some(reason)) if !given.called_tool => Err(Failure::unusable(reason.clone())),
+        (None, Some(reason)) if !given.called_tool => Err(SummaryFailure::unusable(reason.clone())),
         (None, _) => Ok(Reply::ToolCall),
     }
 }
 
 /// Accepts a text of the user as a summary if it is not empty and fits.
-fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, Failure> {
+fn pasted(case: &Case, request: &Request, text: &str) -> Result<Reply, SummaryFailure> {
     let text = text.trim();
     if is_blank(text) {
-        return Err(Failure::fatal("the summary is empty; give its text or use the digest"));
+        return Err(SummaryFailure::fatal("the summary is empty; give its text or use the digest"));
     }
     if request.fits(case, text) {
         return Ok(Reply::Summary(Arc::from(text)));
     }
     let weight = tokens(case.ledger.weigh(&request.message(text)));
     let most = tokens(request.max_tokens);
-    Err(Failure::fatal(format!(
+    Err(SummaryFailure::fatal(format!(
         "the summary has {weight} tokens and {most} are allowed; shorten it or raise summary_max_tokens"
     )))
 }
 
-impl Answer for Answers<'_> {
+impl Answer for SummaryAnswerer<'_> {
     fn answer(&mut self, case: &Case, request: &Request) -> Reply {
         if let Some(reason) = &self.fatal {
             return Reply::Failed(reason.clone());

@@ -3,7 +3,8 @@
 use crate::providers::plain_line;
 use std::collections::HashMap;
 
-/// Minimum number of occurrences of a repeated line.
+/// Minimum number of occurrences of a repeated line. Chosen: together with half of the text it excludes headings and
+/// table rows of an ordinary summary; a model that repeats itself writes dozens.
 const MIN_OCCURRENCES: usize = 5;
 /// Maximum number of characters of the line that are shown.
 const MAX_SHOWN_CHARS: usize = 60;

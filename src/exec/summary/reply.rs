@@ -14,7 +14,7 @@ pub(super) enum ModelReply {
 
 /// The reason why a prompt or a summary request has no usable reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct SummaryFailure {
     /// One line for the user, also matched by the rules of policies.
     pub(super) reason: String,
     /// The prompt is too long for the model.
@@ -23,7 +23,7 @@ pub(super) struct Failure {
     pub(super) is_fatal: bool,
 }
 
-impl Failure {
+impl SummaryFailure {
     /// An unusable reply. The policy decides what follows.
     pub(super) fn unusable(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_too_long: false, is_fatal: false }
@@ -40,7 +40,7 @@ impl Failure {
     }
 }
 
-impl From<&AskError> for Failure {
+impl From<&AskError> for SummaryFailure {
     fn from(error: &AskError) -> Self {
         Self {
             reason: error.to_string(),

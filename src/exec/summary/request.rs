@@ -1,29 +1,32 @@
-//! Sends a summary request to a model: verbatim as a real system sends it, or with our own prompt and the conversation as
-//! text.
+//! Sends a summary request to a model: verbatim as a real system sends it, or with our own prompt and the conversation
+//! as text.
 //!
-//! The model has a context window, too. A real system's prompt that overflows it fails, and the rules of that system decide what
-//! follows. Our own prompt is sent in parts, each with the summary so far.
+//! The model has a context window, too. A real system's prompt that overflows it fails, and the rules of that system
+//! decide what follows. Our own prompt is sent in parts, each with the summary so far.
 
 use super::model::Model;
-use super::reply::{Failure, ModelReply};
+use super::reply::{ModelReply, SummaryFailure};
 use super::responder::Responder;
 use crate::chat::{ChatMessage, SummaryRequest};
 use crate::engine::{Case, Request, RequestSize, transcript, transcript_parts};
 use crate::exec::files::read_text;
 use crate::figure::grouped;
+use crate::json::Value;
 use crate::presets::{self, models};
 use crate::providers::Prompt;
 use crate::session::{Body, Session, is_blank};
 use crate::units::Tokens;
-use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Maximum number of times that parts are halved when a server rejects them.
+/// Maximum number of times that parts are halved when a server rejects them. A 32nd of the assumed window is smaller
+/// than any error of our count; a server that rejects that too rejects for another reason, and each halving doubles the
+/// requests.
 const MAX_HALVINGS: usize = 5;
 
-/// Assumed relative error of our count of a prompt, since the model's tokenizer differs.
+/// Assumed relative error of our count of a prompt, since the model's tokenizer differs. Chosen: a larger margin splits
+/// prompts that would fit, a smaller one costs a rejected request before they are split.
 const MARGIN: f64 = 0.1;
 
 /// Our own prompt, if the policy names none.
@@ -46,7 +49,7 @@ pub fn read_prompt(path: &Path) -> Result<String, String> {
 
 /// The answer to a summary request.
 pub(super) struct RequestAnswer {
-    pub(super) reply: Result<ModelReply, Failure>,
+    pub(super) reply: Result<ModelReply, SummaryFailure>,
     /// A note for the user.
     pub(super) note: Option<String>,
 }
@@ -64,15 +67,15 @@ pub(super) fn answer(
     let prompt = OwnPrompt::new(case, request, responder.prompt(), responder.temperature());
     match prompt {
         Some(prompt) => prompt.answer(responder),
-        None => plain(Err(Failure::fatal(format!(
+        None => plain(Err(SummaryFailure::fatal(format!(
             "there is no prompt {:?}; give one with --prompt",
             request.prompt
         )))),
     }
 }
 
-/// Returns the prompt of a real system. `None` if it has no instructions: such a conversation is compacted by its provider,
-/// and another model needs our own prompt.
+/// Returns the prompt of a real system. `None` if it has no instructions: such a conversation is compacted by its
+/// provider, and another model needs our own prompt.
 fn verbatim_prompt(request: &Request) -> Option<&SummaryRequest> {
     let verbatim = request.verbatim.as_deref()?;
     let messages = &verbatim.messages;
@@ -87,11 +90,11 @@ fn answer_verbatim(
     request: &Request,
     verbatim: &SummaryRequest,
     responder: &mut Responder<'_>,
-) -> Result<ModelReply, Failure> {
+) -> Result<ModelReply, SummaryFailure> {
     let max_tokens = verbatim.max_tokens.unwrap_or(request.max_tokens.0);
     let input = verbatim_tokens(case, request, verbatim);
     if let Some(window) = responder.window().filter(|window| input > *window) {
-        return Err(Failure::too_long(format!(
+        return Err(SummaryFailure::too_long(format!(
             "context_length_exceeded: this model's maximum context length is {window} tokens; the messages resulted in about {input} tokens"
         )));
     }
@@ -117,7 +120,7 @@ fn verbatim_tokens(case: &Case, request: &Request, verbatim: &SummaryRequest) ->
 /// Returns the tool definitions that a session records.
 pub(in crate::exec) fn tool_definitions(session: &Session) -> Vec<Value> {
     let definitions = session.parts.iter().filter_map(|part| match &part.body {
-        Body::ToolDefinition { json, .. } => serde_json::from_str(json).ok(),
+        Body::ToolDefinition { json, .. } => crate::json::from_str(json).ok(),
         _ => None,
     });
     definitions.collect()
@@ -232,7 +235,7 @@ impl<'a> OwnPrompt<'a> {
             }
         }
         RequestAnswer {
-            reply: Err(Failure::too_long(
+            reply: Err(SummaryFailure::too_long(
                 "even a small part of the messages to summarize overflows the model's window",
             )),
             note: None,
@@ -259,7 +262,7 @@ impl<'a> OwnPrompt<'a> {
         responder: &mut Responder<'_>,
         so_far: Option<&str>,
         part: &str,
-    ) -> Result<ModelReply, Failure> {
+    ) -> Result<ModelReply, SummaryFailure> {
         let text = Self::user_text(so_far, part);
         let tokens = self.sent_tokens(&text);
         let prompt = Prompt {
@@ -279,20 +282,20 @@ impl<'a> OwnPrompt<'a> {
         &self,
         responder: &mut Responder<'_>,
         parts: &[String],
-    ) -> Result<ModelReply, Failure> {
+    ) -> Result<ModelReply, SummaryFailure> {
         let mut so_far: Option<Arc<str>> = None;
         for part in parts {
             match self.send(responder, so_far.as_deref(), part)? {
                 ModelReply::Text(text) if !is_blank(&text) => so_far = Some(text),
                 ModelReply::Text(_) => {
-                    return Err(Failure::unusable("the model gave an empty summary"));
+                    return Err(SummaryFailure::unusable("the model gave an empty summary"));
                 }
                 ModelReply::ToolCall => return Ok(ModelReply::ToolCall),
             }
         }
         so_far
             .map(ModelReply::Text)
-            .ok_or_else(|| Failure::unusable("there is nothing to summarize"))
+            .ok_or_else(|| SummaryFailure::unusable("there is nothing to summarize"))
     }
 }
 

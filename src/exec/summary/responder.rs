@@ -2,7 +2,7 @@
 
 use super::log::{Ending, Exchange, LogWriter, RunLog, key_of};
 use super::model::{Model, ModelEvent};
-use super::reply::{Failure, ModelReply};
+use super::reply::{ModelReply, SummaryFailure};
 use super::summarizer::Summarizer;
 use crate::engine::Case;
 use crate::exec::model::{AskEvent, ask};
@@ -35,7 +35,7 @@ pub(in crate::exec) trait Exchanges {
 }
 
 /// The source of replies.
-enum Source<'a> {
+enum AnswerSource<'a> {
     Live(&'a Model, Option<LogWriter>),
     Log(&'a RunLog, usize),
     Shared(&'a dyn Exchanges),
@@ -43,8 +43,8 @@ enum Source<'a> {
 
 /// Replies to prompts. The same prompt gets the same reply without being sent again.
 pub(super) struct Responder<'a> {
-    source: Source<'a>,
-    replies: HashMap<String, Result<ModelReply, Failure>>,
+    source: AnswerSource<'a>,
+    replies: HashMap<String, Result<ModelReply, SummaryFailure>>,
     spent: Spent,
     n_sent: usize,
 }
@@ -56,52 +56,52 @@ impl<'a> Responder<'a> {
             Summarizer::Digest | Summarizer::Text(_) => return None,
             Summarizer::Model(model) => {
                 let log = model.log.as_ref().map(|path| LogWriter::new(path, model));
-                Source::Live(model, log)
+                AnswerSource::Live(model, log)
             }
-            Summarizer::Log(log) => Source::Log(log, 0),
+            Summarizer::Log(log) => AnswerSource::Log(log, 0),
         };
         Some(Self::from_source(source))
     }
 
     /// Creates the responder of a run that has a log of its own.
     pub(super) fn through(exchanges: &'a dyn Exchanges) -> Self {
-        Self::from_source(Source::Shared(exchanges))
+        Self::from_source(AnswerSource::Shared(exchanges))
     }
 
-    fn from_source(source: Source<'a>) -> Self {
+    fn from_source(source: AnswerSource<'a>) -> Self {
         Self { source, replies: HashMap::new(), spent: Spent::default(), n_sent: 0 }
     }
 
     pub(super) fn log(&self) -> Option<&LogWriter> {
         match &self.source {
-            Source::Live(_, log) => log.as_ref(),
-            Source::Log(..) | Source::Shared(_) => None,
+            AnswerSource::Live(_, log) => log.as_ref(),
+            AnswerSource::Log(..) | AnswerSource::Shared(_) => None,
         }
     }
 
     /// Returns the model's context window, if known.
     pub(super) fn window(&self) -> Option<u64> {
         match &self.source {
-            Source::Live(model, _) => model.window,
-            Source::Log(log, _) => log.window,
-            Source::Shared(shared) => shared.settings().window,
+            AnswerSource::Live(model, _) => model.window,
+            AnswerSource::Log(log, _) => log.window,
+            AnswerSource::Shared(shared) => shared.settings().window,
         }
     }
 
     /// Returns the user's own prompt.
     pub(super) fn prompt(&self) -> Option<&str> {
         match &self.source {
-            Source::Live(model, _) => model.prompt.as_deref(),
-            Source::Log(log, _) => log.prompt.as_deref(),
-            Source::Shared(shared) => shared.settings().prompt.as_deref(),
+            AnswerSource::Live(model, _) => model.prompt.as_deref(),
+            AnswerSource::Log(log, _) => log.prompt.as_deref(),
+            AnswerSource::Shared(shared) => shared.settings().prompt.as_deref(),
         }
     }
 
     pub(super) fn temperature(&self) -> Option<f64> {
         match &self.source {
-            Source::Live(model, _) => model.temperature,
-            Source::Log(log, _) => log.temperature,
-            Source::Shared(shared) => shared.settings().temperature,
+            AnswerSource::Live(model, _) => model.temperature,
+            AnswerSource::Log(log, _) => log.temperature,
+            AnswerSource::Shared(shared) => shared.settings().temperature,
         }
     }
 
@@ -116,7 +116,7 @@ impl<'a> Responder<'a> {
         case: &Case,
         prompt: &Prompt,
         tokens: u64,
-    ) -> Result<ModelReply, Failure> {
+    ) -> Result<ModelReply, SummaryFailure> {
         let key = key_of(prompt);
         self.spent.prompts += 1;
         if let Some(reply) = self.replies.get(&key) {
@@ -124,22 +124,22 @@ impl<'a> Responder<'a> {
         }
         self.n_sent += 1;
         let exchange = match &mut self.source {
-            Source::Live(model, log) => {
+            AnswerSource::Live(model, log) => {
                 let exchange = send(model, prompt, self.n_sent, tokens, &key);
                 if let Some(log) = log {
                     log.add(prompt, &exchange);
                 }
                 exchange
             }
-            Source::Shared(shared) => shared.exchange(prompt, tokens),
-            Source::Log(log, next) => {
+            AnswerSource::Shared(shared) => shared.exchange(prompt, tokens),
+            AnswerSource::Log(log, next) => {
                 match log.exchanges.get(*next).filter(|found| found.key == key) {
                     Some(exchange) => {
                         *next += 1;
                         exchange.clone()
                     }
                     None => {
-                        return Err(Failure::fatal(format!(
+                        return Err(SummaryFailure::fatal(format!(
                             "the log has no answer to request {}: it belongs to another session, policy or setting",
                             *next + 1
                         )));
@@ -162,17 +162,19 @@ impl<'a> Responder<'a> {
     }
 }
 
-/// Relative error of our count of an answer for which the provider reports none, since its vocabulary differs.
+/// Relative error of our count of an answer for which the provider reports none, since its vocabulary differs. Chosen:
+/// without it, valid answers at the limit would be rejected, and a much larger one would accept answers that are too
+/// long.
 const MARGIN: f64 = 0.1;
 
-/// Rejects a reply if both the provider's count and ours exceed its limit. The calibrated count is not used, since it is fitted
-/// to another model.
+/// Rejects a reply if both the provider's count and ours exceed its limit. The calibrated count is not used, since it
+/// is fitted to another model.
 fn within_limit(
     case: &Case,
     reply: ModelReply,
     received: Option<u64>,
     limit: u64,
-) -> Result<ModelReply, Failure> {
+) -> Result<ModelReply, SummaryFailure> {
     let ModelReply::Text(text) = &reply else {
         return Ok(reply);
     };
@@ -184,7 +186,7 @@ fn within_limit(
     if least <= limit as f64 {
         return Ok(reply);
     }
-    Err(Failure::unusable(format!(
+    Err(SummaryFailure::unusable(format!(
         "the answer has {} tokens, more than the {} allowed",
         grouped(received.unwrap_or(counted)),
         grouped(limit)
@@ -211,7 +213,7 @@ pub(in crate::exec) fn send(
     match answer {
         Ok(answer) => answered(exchange, answer),
         Err(error) => {
-            let failure = Failure::from(&error);
+            let failure = SummaryFailure::from(&error);
             Exchange {
                 failed: Some(failure.reason),
                 is_too_long: failure.is_too_long,

@@ -1,5 +1,5 @@
-//! Workspaces of the window: one private JSON file per session in the program's data folder, found by the session's path
-//! or content.
+//! Workspaces of the window: one private JSON file per session in the program's data folder, found by the session's
+//! path or content.
 
 mod portable;
 mod session_key;
@@ -10,13 +10,14 @@ pub use session_key::SessionKey;
 use super::files::{LoadError, parent_folder, replace_private, sha256};
 use super::state::State;
 use crate::session::FileBytes;
-use session_key::{check_size, read};
+use session_key::{check_size, read_workspace};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Maximum number of kept workspaces.
+/// Maximum number of kept workspaces. The oldest are removed. All are read to find the workspace of a moved file, which
+/// is the reason not to keep thousands.
 const MAX_FILES: usize = 100;
 
 /// Size of all kept workspaces.
@@ -58,8 +59,8 @@ impl Workspaces {
         self.folder.as_deref()
     }
 
-    /// Returns the text of a session's workspace: the one of its path if the file is unchanged or has grown, else one of
-    /// the same content under another path.
+    /// Returns the text of a session's workspace: the one of its path if the file is unchanged or has grown, else one
+    /// of the same content under another path.
     ///
     /// # Errors
     /// Returns one line if the workspace of this path is damaged.
@@ -74,7 +75,7 @@ impl Workspaces {
         };
         let mut damaged = None;
         if own.is_file() {
-            match read(&own) {
+            match read_workspace(&own) {
                 Ok((text, key)) if key.is_of(bytes, conversation) => return Ok(Some(text)),
                 Ok(_) => {}
                 Err(error) => damaged = Some(error),
@@ -83,7 +84,7 @@ impl Workspaces {
         let is_moved =
             |key: &SessionKey| key.bytes == bytes.len() as u64 && key.is_of(bytes, conversation);
         let others = self.files().into_iter().filter(|file| file.path != own);
-        let read = others.filter_map(|file| read(&file.path).ok());
+        let read = others.filter_map(|file| read_workspace(&file.path).ok());
         match (read.into_iter().find(|(_, key)| is_moved(key)), damaged) {
             (Some((text, _)), _) => Ok(Some(text)),
             (None, Some(error)) => Err(error),

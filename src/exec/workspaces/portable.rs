@@ -1,12 +1,17 @@
 //! Portable workspaces: files in the folder of their session.
+//!
+//! A portable workspace contains the name, size and hash of its session but no path, so that both can be moved
+//! together. The file of that name is tried first and may have grown; otherwise any file of the folder with the same
+//! content is taken.
 
-use super::session_key::{MAX_BYTES, MAX_SESSION, SessionKey, check_size, read};
+use super::session_key::{MAX_BYTES, MAX_SESSION, SessionKey, check_size, read_workspace};
 use crate::exec::files::{LoadError, parent_folder, read_bounded, write_file};
 use crate::session::FileBytes;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of files in a folder that are compared with the session of a workspace.
+/// Maximum number of files in a folder that are compared with the session of a workspace. A file is hashed only if its
+/// size fits, so nearly all cost one system call.
 const MAX_COMPARED: usize = 1_000;
 /// Start of every workspace.
 const START: &[u8] = b"{\"plimsoll_workspace\":";
@@ -58,7 +63,7 @@ pub fn open_workspace(path: &Path) -> Result<Option<OpenedWorkspace>, LoadError>
         return Ok(None);
     }
     let shown = path.display();
-    let (text, key) = read(path).map_err(|_unreadable| {
+    let (text, key) = read_workspace(path).map_err(|_unreadable| {
         LoadError(format!(
             "cannot read {shown}: the workspace is damaged or of a newer version of plimsoll"
         ))

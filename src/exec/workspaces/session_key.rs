@@ -5,9 +5,10 @@ use crate::session::{FileBytes, Session};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Maximum size of a workspace, in bytes.
+/// Maximum size of a workspace, in bytes. It holds settings, marks and notes but no content of the session, so a larger
+/// file is damaged or not a workspace.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// Maximum size of a session that is compared by its content, in bytes.
+/// Maximum size of a session that is compared by its content, in bytes. All of it is hashed while the window waits.
 pub(super) const MAX_SESSION: u64 = 256 << 20;
 
 /// The session of a workspace.
@@ -27,7 +28,7 @@ pub struct SessionKey {
 
 /// The part of a workspace that identifies its session.
 #[derive(Deserialize)]
-struct Header {
+struct WorkspaceHeader {
     session: SessionKey,
 }
 
@@ -45,6 +46,9 @@ impl SessionKey {
     }
 
     /// Returns whether the content is that of the session. A main conversation may have grown.
+    ///
+    /// Programs append to their files, so a grown file begins with the bytes that were hashed. A path is not compared:
+    /// the file may have been moved or renamed.
     pub fn is_of(&self, bytes: &FileBytes, conversation: usize) -> bool {
         let (now, then) = (bytes.len() as u64, self.bytes);
         let may_grow = conversation == 0;
@@ -71,10 +75,10 @@ fn unreadable<E>(_error: E) -> LoadError {
 }
 
 /// Reads a workspace and its session.
-pub(super) fn read(path: &Path) -> Result<(String, SessionKey), LoadError> {
+pub(super) fn read_workspace(path: &Path) -> Result<(String, SessionKey), LoadError> {
     let bytes = read_bounded(path, MAX_BYTES as u64).map_err(unreadable)?;
     let text = String::from_utf8(bytes).map_err(unreadable)?;
-    let header: Header = serde_json::from_str(&text).map_err(unreadable)?;
+    let header: WorkspaceHeader = serde_json::from_str(&text).map_err(unreadable)?;
     Ok((text, header.session))
 }
 

@@ -1,10 +1,11 @@
-//! `plimsoll evaluate --validity`, `--fit` and `--items`: whether expected re-reads predict, and coefficients of one's own.
+//! `plimsoll evaluate --validity`, `--fit` and `--items`: whether expected re-reads predict, and coefficients of one's
+//! own.
 
 mod page;
 mod people;
 
 use crate::analysis::rereads::{
-    FileReads, Item, RereadModel, Validity, observed_items, parse_items, write_items,
+    FileReads, RereadItem, RereadModel, Validity, observed_items, parse_items, write_items,
 };
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::{note, print, progress};
@@ -99,7 +100,7 @@ impl ValidityArgs {
             anyhow::Ok(())
         };
         of_files(&self.items, &|| Ok(write_items(&items)), TABLE)?;
-        of_files(&self.validity, &|| Ok(page::text(&validity)), PAGE)?;
+        of_files(&self.validity, &|| Ok(page::validity_text(&validity)), PAGE)?;
         let fitted = || match &validity.model {
             Ok(model) => Ok(model.to_toml()),
             Err(why) => bail!("too little to fit: {why}"),
@@ -154,7 +155,7 @@ impl ValidityArgs {
 
 /// Items, and the name of what they come from.
 struct Observed {
-    items: Vec<Item>,
+    items: Vec<RereadItem>,
     source: String,
 }
 

@@ -37,7 +37,7 @@ impl People {
         Self { by, known: HashMap::new() }
     }
 
-    /// Returns the number of the person of a session.
+    /// Returns the number of the person to whom a session belongs.
     pub(super) fn number(&mut self, file: &str, session: &Session) -> u32 {
         let folder = Path::new(file).parent();
         let folder =

@@ -1,7 +1,7 @@
 //! The tools of two sessions, and the facts that only one of them contains.
 
 use crate::analysis::facts::{Fact, FactKind, at_end};
-use crate::analysis::{ToolUse, tool_uses};
+use crate::analysis::tools::{ToolUse, tool_uses};
 use crate::engine::Case;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -42,7 +42,8 @@ pub struct OnlyFact {
     pub message: u32,
 }
 
-/// The facts that are true at the end of two sessions. A fact is the same if kind and text are. Each matches at most one.
+/// The facts that are true at the end of two sessions. A fact is the same if kind and text are. Each matches at most
+/// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactDifference {
     /// Number of facts that both sessions state.
@@ -63,13 +64,13 @@ impl FactDifference {
 }
 
 /// Identifies a fact among sessions.
-type Key<'a> = (FactKind, &'a str);
+type FactKey<'a> = (FactKind, &'a str);
 
-fn key(fact: &Fact) -> Key<'_> {
+fn key(fact: &Fact) -> FactKey<'_> {
     (fact.kind, &fact.text)
 }
 
-fn counts(facts: &[Fact]) -> HashMap<Key<'_>, usize> {
+fn counts(facts: &[Fact]) -> HashMap<FactKey<'_>, usize> {
     let mut counts = HashMap::new();
     for fact in facts {
         *counts.entry(key(fact)).or_default() += 1;
@@ -78,7 +79,7 @@ fn counts(facts: &[Fact]) -> HashMap<Key<'_>, usize> {
 }
 
 /// Returns the facts that match none of `others`.
-fn missing_in<'a>(facts: &'a [Fact], mut others: HashMap<Key<'a>, usize>) -> Vec<OnlyFact> {
+fn missing_in<'a>(facts: &'a [Fact], mut others: HashMap<FactKey<'a>, usize>) -> Vec<OnlyFact> {
     let missing = facts.iter().filter(|fact| match others.get_mut(&key(fact)) {
         Some(n) if *n > 0 => {
             *n -= 1;

@@ -5,10 +5,11 @@ use super::{BilledCall, Bills};
 use crate::engine::{Case, Outcome};
 use crate::session::{Body, Call, Usage};
 use crate::units::{Share, Tokens, Usd};
-use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Minimum cache miss that is reported, in tokens. Smaller ones result from rounding and framing.
+/// Minimum cache miss that is reported, in tokens. Smaller ones result from rounding and framing: OpenAI reads the
+/// cache in blocks of 128 tokens, Anthropic only from 512 to 4,096 tokens on (`assets/caching.toml`), and reminders at
+/// the end of a request change every time.
 pub const MIN_MISS: Tokens = Tokens(5_000);
 
 /// Cache reads as predicted and as recorded.
@@ -57,12 +58,13 @@ pub struct Break {
     pub first: usize,
     /// Tokens that had been sent before.
     pub tokens: Tokens,
-    /// What the calls paid for these tokens above the price of cache reads; `None` if a price is unknown.
+    /// Cost of these tokens above the price of cache reads; `None` if a price is unknown.
     pub usd: Option<Usd>,
 }
 
 /// Causes of a cache miss, in the order in which they are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// No call of the session read from or wrote to the cache.

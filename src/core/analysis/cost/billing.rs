@@ -31,8 +31,8 @@ impl<'a> Billing<'a> {
         self.price_at(session, model, None)
     }
 
-    /// Returns the price of a model at a time (default: that of its first call with a time). Some providers charge less at
-    /// some hours.
+    /// Returns the price of a model at a time (default: that of its first call with a time). Some providers charge less
+    /// at some hours.
     fn price_at(
         self,
         session: &Session,
@@ -181,8 +181,8 @@ pub(super) struct BilledUsage<'a> {
 
 impl<'a> Bills<'a> {
     /// The calls of a session. A call without usage is billed by its counted tokens, even if it was aborted: its prompt
-    /// was sent. One that the provider rejected is billed in lanes where it fits. In a managed conversation, calls without
-    /// usage are those of the source, where they are billed.
+    /// was sent. One that the provider rejected is billed in lanes where it fits. In a managed conversation, calls
+    /// without usage are those of the source, where they are billed.
     pub fn new(case: &Case, billing: Billing<'a>) -> Self {
         let session = &case.session;
         let lifetime = billing.lifetime;
@@ -211,6 +211,7 @@ impl<'a> Bills<'a> {
                 output: reported.unwrap_or(answers[idx]),
                 is_output_estimated: reported.is_none(),
             });
+            // A rejected prompt is not in the cache.
             if !call.is_rejected {
                 before = Some((model, call.time));
             }
@@ -243,8 +244,8 @@ impl<'a> Bills<'a> {
     }
 }
 
-/// Returns the longer lifetime if most cache writes were for it. If the file does not say: if most prompts were read from
-/// the cache after pauses longer than the usual lifetime.
+/// Returns the longer lifetime if most cache writes were for it. If the file does not say: if most prompts were read
+/// from the cache after pauses longer than the usual lifetime.
 fn recorded_lifetime(session: &Session, billing: Billing<'_>) -> Lifetime {
     let usages = || session.calls.iter().filter_map(|call| call.usage);
     let is_long = if usages().any(|usage| usage.cache_write_hour.is_some()) {

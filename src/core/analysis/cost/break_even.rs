@@ -109,7 +109,7 @@ struct Prompts {
 
 /// Tokens removed by the events before one call.
 #[derive(Clone, Copy, Debug)]
-struct Removal {
+struct RemovedBeforeCall {
     /// Index of the call.
     idx: usize,
     /// Tokens before the first event.
@@ -117,15 +117,15 @@ struct Removal {
     removed: Tokens,
 }
 
-fn removal(idx: usize, acted: &[&Event]) -> Option<Removal> {
-    Some(Removal {
+fn removal(idx: usize, acted: &[&Event]) -> Option<RemovedBeforeCall> {
+    Some(RemovedBeforeCall {
         idx,
         before: acted.first()?.before,
         removed: acted.iter().map(|event| event.before - event.after).sum(),
     })
 }
 
-impl Removal {
+impl RemovedBeforeCall {
     /// Returns the tokens that were not already removed for the previous call. A view is computed again for every call.
     fn newly_removed(self, last: Option<Self>) -> Tokens {
         let again = last.filter(|last| last.idx + 1 == self.idx && self.before >= last.before);

@@ -3,7 +3,8 @@
 //! A call pays the cache read price for the prefix that its prompt shares with the previous prompt, if the model is the
 //! same and the cache has not expired. It pays the write price for tokens added to the cache, the input price for the
 //! rest, and the output price for its answer. This is the best case of a cache: [`audit`] compares it with recorded
-//! cache counts. The recorded run costs what its provider or its program counted, and what the model says about the rest. If the price of a model is unknown, the cost is unknown, never zero.
+//! cache counts. The recorded run costs what its provider or its program counted, and what the model says about the
+//! rest. If the price of a model is unknown, the cost is unknown, never zero.
 
 mod audit;
 mod billing;
@@ -17,11 +18,10 @@ pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use prefix_quote::{PrefixGroup, PrefixRequests};
 pub use price::{price_lane, price_recorded};
-pub use quote::{Listed, PriceRange, Quote, Server, quote};
+pub use quote::{ListedPrice, PriceRange, Quote, Server, quote};
 
 use crate::figure::counted;
 use crate::units::{Tokens, Usd};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The cost of a session or a run.
@@ -62,7 +62,8 @@ pub struct Cost {
 }
 
 /// Source of a cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CostSource {
     /// The recorded counts of the provider, including its cache.

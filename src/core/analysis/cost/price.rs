@@ -46,8 +46,9 @@ fn counted(call: &BilledCall<'_>) -> Option<Usage> {
     call.usage.filter(counts_cache)
 }
 
-/// Returns the cost by the program's totals. `modelled` is the modelled cost of the calls. It has the cost of single calls
-/// and the shares of the cache that a total lacks.
+/// Returns the cost by the program's totals. `modelled` is the modelled cost of the calls. It has the cost of single
+/// calls and the shares of the cache that a total lacks. Recorded summaries are part of the totals and are priced on
+/// their own, so they are taken out first.
 fn price_totals(bills: &Bills<'_>, modelled: Cost) -> Cost {
     let input =
         (modelled.read.tokens + modelled.written.tokens + modelled.uncached.tokens).as_f64();
@@ -114,8 +115,8 @@ fn take_out(totals: &mut [BilledUsage<'_>], request: &Usage) {
     usage.output = less(usage.output, request.output);
 }
 
-/// Returns a prompt as the provider counted it. Some providers report cache reads without writes; a reported write of 0 is
-/// none.
+/// Returns a prompt as the provider counted it. Some providers report cache reads without writes; a reported write of 0
+/// is none.
 pub(super) fn reported(usage: Usage, tariff: Option<&Tariff<'_>>) -> Split {
     let read = usage.cache_read.unwrap_or_default().min(usage.input);
     let rest = usage.input - read;
@@ -355,7 +356,7 @@ impl<'a> Bills<'a> {
     }
 
     /// Returns the tariff of the first billed call from `call` on, or of the last billed call.
-    pub fn tariff_at(&self, call: usize) -> Option<Tariff<'a>> {
+    fn tariff_at(&self, call: usize) -> Option<Tariff<'a>> {
         let at = self.calls.partition_point(|billed| billed.index < call);
         self.calls.get(at).or(self.calls.last())?.tariff
     }

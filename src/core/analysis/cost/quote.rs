@@ -17,7 +17,7 @@ pub enum Quote {
         model: String,
     },
     /// An estimate from the list price.
-    Listed(Listed),
+    Listed(ListedPrice),
 }
 
 impl RequestSize {
@@ -40,7 +40,7 @@ pub struct PriceRange {
 
 /// An estimate from a list price.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListedPrice {
     /// The estimate.
     pub price: PriceRange,
     /// Model of the price, as the table names it.
@@ -67,7 +67,7 @@ pub fn quote(prices: &Prices, model: &str, server: Server<'_>, requests: &[Reque
     };
     let each = || requests.iter().map(|request| request.uncached_price(price));
     let is_vendors = server.is_own || is_vendors(prices, price, server.host);
-    Quote::Listed(Listed {
+    Quote::Listed(ListedPrice {
         price: PriceRange {
             sent: each().map(|range| range.sent).sum(),
             most: each().map(|range| range.most).sum(),
@@ -95,7 +95,8 @@ fn domain(host: &str) -> &str {
 }
 
 impl fmt::Display for Quote {
-    /// Writes the expected price and the maximum: `≈ $0.012, at most $0.030 (price of claude-sonnet-4-5 of 2026-11-22)`.
+    /// Writes the expected price and the maximum: `≈ $0.012, at most $0.030 (price of claude-sonnet-4-5 of
+    /// 2026-11-22)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local => f.write_str("none, the server is this machine"),
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::units::Tokens;
 
-    fn listed(quote: Quote) -> Listed {
+    fn listed(quote: Quote) -> ListedPrice {
         match quote {
             Quote::Listed(listed) => listed,
             other => panic!("{other:?}"),
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn names_the_price_list_and_its_date() {
         let listed = |sent, most, reseller: Option<&str>| {
-            Quote::Listed(Listed {
+            Quote::Listed(ListedPrice {
                 price: PriceRange { sent: Usd(sent), most: Usd(most) },
                 model: "m".to_owned(),
                 read: "2026-11-22".to_owned(),

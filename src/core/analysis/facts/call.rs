@@ -1,7 +1,7 @@
 //! The arguments of tool calls: commands, paths, plans. Their names differ between agents.
 
+use crate::json::Value;
 use crate::session::{COMMAND_KEYS, PATH_KEYS};
-use serde_json::Value;
 
 /// Arguments with the items of a plan.
 const PLAN: [&str; 5] = ["items", "plan", "steps", "tasks", "todos"];
@@ -74,7 +74,7 @@ fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
 #[cfg(test)]
 mod tests {
     use super::{PlanItem, command, plan};
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn commands_and_plans_of_different_agents_are_read() {

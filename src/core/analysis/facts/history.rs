@@ -1,8 +1,11 @@
 //! The state of every fact at every call of a run.
+//!
+//! A run records at which calls the visibility of messages changes. Instead of searching each context, a follower
+//! counts for each fact how many visible texts state it, and updates the counts at these calls only.
 
 use super::Facts;
+use super::encrypted::is_encrypted;
 use super::text::StatedFact;
-use crate::analysis::rereads::is_encrypted;
 use crate::engine::{Case, Outcome, PartVisibility, Received, TextKind, Visibility};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,7 +56,8 @@ pub struct FactHistory {
 }
 
 impl FactHistory {
-    /// Follows the facts of a case's session through a run. Samples of calls that the session does not have are ignored.
+    /// Follows the facts of a case's session through a run. Samples of calls that the session does not have are
+    /// ignored.
     pub fn new(facts: &Facts, case: &Case, outcome: &Outcome) -> Self {
         let mut follower = Follower::new(facts, case, &outcome.received);
         let calls = outcome.samples.iter().map(|sample| sample.call);
@@ -111,10 +115,6 @@ struct Follower<'a> {
 
 impl<'a> Follower<'a> {
     fn new(facts: &'a Facts, case: &'a Case, received: &'a Received) -> Self {
-        let messages = case.session.messages.iter();
-        let first = |in_history| {
-            if in_history { Visibility::Whole } else { Visibility::Gone }
-        };
         Self {
             facts,
             case,
@@ -122,7 +122,7 @@ impl<'a> Follower<'a> {
             next_change: 0,
             next_text: 0,
             entered: 0,
-            visible: messages.map(|message| first(message.in_history)).collect(),
+            visible: Visibility::at_start(&case.session),
             places: vec![[0; 2]; facts.all.len()],
             unknown: 0,
             changed: Vec::new(),

@@ -1,10 +1,12 @@
 //! Facts of a session that an agent may need later, each with its place, and those that a run kept.
 //!
-//! Facts are found by rules, without a model ([`Facts::new`]). A context holds a fact *verbatim*, *partly* or not at all
-//! ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`LaneSurvival`] counts them by kind. Facts
-//! are names and sentences, so that a rewording counts as lost: the counts compare runs, they do not judge a summary.
+//! Facts are found by rules, without a model ([`Facts::new`]). A context holds a fact *verbatim*, *partly* or not at
+//! all ([`FactState`]). [`FactHistory`] follows every fact through the calls of a run, and [`LaneSurvival`] counts them
+//! by kind. Facts are names and sentences, so that a rewording counts as lost: the counts compare runs, they do not
+//! judge a summary.
 
 mod call;
+mod encrypted;
 mod extract;
 mod history;
 mod places;
@@ -13,6 +15,7 @@ mod survival;
 mod text;
 
 pub(super) use call::{command as call_command, path as call_path, target as call_target};
+pub use encrypted::is_encrypted;
 pub use history::{FactHistory, FactState, StateChange};
 pub use scored::ScoredText;
 pub use survival::{KindSurvival, LaneSurvival, LostFact, total};
@@ -143,7 +146,8 @@ impl Fact {
     }
 }
 
-/// Maximum number of facts of a kind.
+/// Maximum number of facts of a kind. Each fact is followed through every call of every lane, so this bounds time and
+/// memory of an evaluation. Facts beyond it are counted as left out, and the output says so.
 const MAX_PER_KIND: usize = 3_000;
 
 /// Returns the facts that are true at the end of a session ([`Facts::at_end`]), without the calls that use them. Faster
@@ -160,10 +164,10 @@ pub struct Facts {
     all: Vec<Fact>,
     /// Number of facts that are left out, by kind: too short to be searched, or above the maximum.
     left_out: [usize; FactKind::ALL.len()],
-    searches: Vec<text::Search>,
+    searches: Vec<text::FactSearch>,
     /// By fact: the part that states its outcome.
     evidence: Vec<Option<u32>>,
-    finder: text::Finder,
+    finder: text::FactFinder,
     places: places::Places,
 }
 
@@ -181,7 +185,7 @@ impl Facts {
         }
         let texts: Vec<Cow<'_, str>> =
             session.parts.par_iter().map(|part| super::loss::part_text(&part.body)).collect();
-        facts.finder = text::Finder::new(&facts.searches);
+        facts.finder = text::FactFinder::new(&facts.searches);
         facts.places = places::Places::new(session, &texts, &facts);
         let uses = places::uses(session, &facts);
         for (fact, uses) in facts.all.iter_mut().zip(uses) {

@@ -38,8 +38,8 @@ impl<'a> ScoredText<'a> {
 }
 
 impl Facts {
-    /// Returns the states of all facts in these texts. A text of the session states the same as in the session. Other texts
-    /// are searched.
+    /// Returns the states of all facts in these texts. A text of the session states the same as in the session. Other
+    /// texts are searched.
     pub(super) fn in_texts(&self, session: &Session, texts: &[ScoredText<'_>]) -> Vec<FactState> {
         let parts = original_parts(session);
         let by_key: HashMap<_, Vec<usize>> = parts.iter().fold(
@@ -73,8 +73,8 @@ impl Facts {
         states
     }
 
-    /// Finds the outcomes of commands in texts without the ids of the session's calls. A command that is named is stated
-    /// verbatim if its result is a text.
+    /// Finds the outcomes of commands in texts without the ids of the session's calls. A command that is named is
+    /// stated verbatim if its result is a text.
     fn note_results(&self, session: &Session, texts: &[ScoredText<'_>], states: &mut [FactState]) {
         let whole: HashSet<&str> = texts.iter().map(|text| text.text.trim()).collect();
         for (state, part) in states.iter_mut().zip(&self.evidence) {

@@ -121,8 +121,8 @@ impl LaneSurvival {
         }
     }
 
-    /// Counts the facts in a conversation that anything else wrote, given as its texts. Facts that were replaced before the
-    /// end of the session do not count.
+    /// Counts the facts in a conversation that anything else wrote, given as its texts. Facts that were replaced before
+    /// the end of the session do not count.
     pub fn of_texts(
         facts: &Facts,
         session: &Session,
@@ -170,7 +170,8 @@ impl LaneSurvival {
         survival(facts, &self.history, call, end)
     }
 
-    /// Returns the facts that were stated before a call and not replaced since, by index, with their states at the call.
+    /// Returns the facts that were stated before a call and not replaced since, by index, with their states at the
+    /// call.
     pub fn states_at<'a>(
         &'a self,
         facts: &'a Facts,

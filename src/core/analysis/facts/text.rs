@@ -7,14 +7,14 @@ use std::ops::Range;
 
 /// Texts that show that a fact is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Search {
+pub(super) struct FactSearch {
     /// Text that states the fact verbatim.
     whole: Box<str>,
     /// Form that states it partly.
     partly: Partly,
     /// The outcome that a text must also state in the same line to state the fact verbatim. In the session itself the
     /// result of the call states it.
-    outcome: Option<Outcome>,
+    outcome: Option<CommandOutcome>,
 }
 
 /// Forms that state a fact partly.
@@ -30,17 +30,19 @@ pub(super) enum Partly {
 
 /// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CommandOutcome {
     Passed,
     Failed,
 }
 
-/// Minimum length of a searched text in bytes.
+/// Minimum length of a searched text in bytes. Shorter ones (`main`, `true`) occur by chance in nearly every context
+/// and would always count as kept.
 const MIN_BYTES: usize = 5;
-/// Maximum length of a searched text in bytes.
+/// Maximum length of a searched text in bytes. Chosen: enough to tell a sentence from all others. A text of twice this
+/// length would count as lost because of one changed character near its end.
 const MAX_BYTES: usize = 300;
 
-impl Search {
+impl FactSearch {
     pub(super) fn new(whole: &str) -> Self {
         let end = whole.floor_char_boundary(MAX_BYTES);
         Self { whole: whole[..end].trim().into(), partly: Partly::Nothing, outcome: None }
@@ -58,7 +60,7 @@ impl Search {
         Self { partly: Partly::Words, ..self }
     }
 
-    pub(super) fn with(self, outcome: Option<Outcome>) -> Self {
+    pub(super) fn with(self, outcome: Option<CommandOutcome>) -> Self {
         Self { outcome, ..self }
     }
 
@@ -66,7 +68,7 @@ impl Search {
         &self.whole
     }
 
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(super) fn outcome(&self) -> Option<CommandOutcome> {
         self.outcome
     }
 
@@ -94,7 +96,7 @@ impl StatedFact {
 
 /// Finds facts in a text.
 #[derive(Debug, Default)]
-pub(super) struct Finder {
+pub(super) struct FactFinder {
     /// None if there is nothing to find.
     automaton: Option<AhoCorasick>,
     /// By pattern: the facts that it states.
@@ -103,8 +105,8 @@ pub(super) struct Finder {
     by_words: Vec<(u32, Vec<Box<str>>)>,
 }
 
-impl Finder {
-    pub(super) fn new(searches: &[Search]) -> Self {
+impl FactFinder {
+    pub(super) fn new(searches: &[FactSearch]) -> Self {
         let mut patterns: Vec<&str> = Vec::new();
         let mut numbers = HashMap::new();
         let mut facts: Vec<Vec<StatedFact>> = Vec::new();
@@ -152,10 +154,11 @@ impl Finder {
         new.flat_map(|pattern| &self.facts[pattern]).copied().collect()
     }
 
-    /// Returns the facts that a text of a policy states, each once, ascending. A command needs its outcome in the same line. `is_summary`: most of the words state a fact partly.
+    /// Returns the facts that a text of a policy states, each once, ascending. A command needs its outcome in the same
+    /// line. `is_summary`: most of the words state a fact partly.
     pub(super) fn states(
         &self,
-        searches: &[Search],
+        searches: &[FactSearch],
         text: &str,
         is_summary: bool,
     ) -> Vec<StatedFact> {
@@ -173,6 +176,8 @@ impl Finder {
             let words = long_words(text);
             for (fact, own) in &self.by_words {
                 let n = own.iter().filter(|word| words.contains(&***word)).count();
+                // Two of three words, the same as for the sentences of `loss/survival.rs`: a summary shortens a
+                // sentence, but one with half of its words may say the opposite.
                 if !own.is_empty() && 3 * n >= 2 * own.len() {
                     states.push(StatedFact { fact: *fact, is_verbatim: false });
                 }
@@ -202,7 +207,8 @@ struct StatedOutcomes {
 }
 
 impl StatedOutcomes {
-    /// Maximum number of bytes that are read before and after a match.
+    /// Maximum number of bytes that are read before and after a match. An outcome such as `passed` is next to its
+    /// command in a sentence or a row of a table; the limit only matters for texts without line breaks.
     const AROUND: usize = 200;
 
     /// Reads the line around the bytes of a match. The match itself states no outcome.
@@ -247,16 +253,18 @@ impl StatedOutcomes {
         outcomes
     }
 
-    fn states(self, outcome: Outcome) -> bool {
+    fn states(self, outcome: CommandOutcome) -> bool {
         match outcome {
-            Outcome::Passed => self.passed,
-            Outcome::Failed => self.failed,
+            CommandOutcome::Passed => self.passed,
+            CommandOutcome::Failed => self.failed,
         }
     }
 }
 
-/// Returns the longer words of a text in lower case. In scripts without spaces, each pair of characters counts as a word.
+/// Returns the longer words of a text in lower case. In scripts without spaces, each pair of characters counts as a
+/// word.
 pub(super) fn long_words(text: &str) -> HashSet<String> {
+    // Shorter words are mostly articles and prepositions, which any text contains.
     const LONG: usize = 4;
     let mut words = HashSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric()) {
@@ -273,11 +281,11 @@ pub(super) fn long_words(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finder, Outcome, Search, StatedFact};
+    use super::{CommandOutcome, FactFinder, FactSearch, StatedFact};
 
     /// Returns the facts that a summary states, each with whether verbatim.
-    fn stated(searches: &[Search], summary: &str) -> Vec<(u32, bool)> {
-        let found = Finder::new(searches).states(searches, summary, true);
+    fn stated(searches: &[FactSearch], summary: &str) -> Vec<(u32, bool)> {
+        let found = FactFinder::new(searches).states(searches, summary, true);
         let pair = |stated: StatedFact| (stated.fact, stated.is_verbatim);
         found.into_iter().map(pair).collect()
     }
@@ -285,9 +293,9 @@ mod tests {
     #[test]
     fn facts_are_found_at_word_boundaries_and_partly_by_a_shorter_text_or_most_words() {
         let searches = [
-            Search::new("src/ledger.rs").or("ledger.rs"),
-            Search::new("Never push to the main branch.").or_words(),
-            Search::new("ledger"),
+            FactSearch::new("src/ledger.rs").or("ledger.rs"),
+            FactSearch::new("Never push to the main branch.").or_words(),
+            FactSearch::new("ledger"),
         ];
         let states = |text| stated(&searches, text);
         assert_eq!(states("see src/ledger.rs:12"), [(0, true), (2, true)]);
@@ -299,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_summary_states_a_command_verbatim_only_with_its_outcome() {
-        let searches = [Search::new("cargo test --lib").with(Some(Outcome::Failed))];
+        let searches = [FactSearch::new("cargo test --lib").with(Some(CommandOutcome::Failed))];
         let states = |text| stated(&searches, text);
         assert_eq!(states("ran cargo test --lib, 2 failed"), [(0, true)]);
         assert_eq!(states("ran cargo test --lib\nfailed"), [(0, false)]);
@@ -308,18 +316,18 @@ mod tests {
     #[test]
     fn an_outcome_is_stated_in_words_outside_of_the_command() {
         let is_stated = |command: &str, outcome, text: &str| {
-            let searches = [Search::new(command).with(Some(outcome))];
+            let searches = [FactSearch::new(command).with(Some(outcome))];
             stated(&searches, text) == [(0, true)]
         };
         let tests = |outcome, text| is_stated("cargo test", outcome, text);
-        assert!(tests(Outcome::Passed, "cargo test: exit code 0"));
-        assert!(tests(Outcome::Failed, "cargo test: exit code 101"));
-        assert!(tests(Outcome::Passed, "cargo test: 12 passed, 0 failed"));
-        assert!(!tests(Outcome::Failed, "cargo test: 12 passed, 0 failed"));
-        assert!(tests(Outcome::Failed, "cargo test: 10 failed"));
-        assert!(!tests(Outcome::Passed, "cargo test took 5 s"));
-        assert!(!is_stated("make clean", Outcome::Passed, "ran make clean"));
+        assert!(tests(CommandOutcome::Passed, "cargo test: exit code 0"));
+        assert!(tests(CommandOutcome::Failed, "cargo test: exit code 101"));
+        assert!(tests(CommandOutcome::Passed, "cargo test: 12 passed, 0 failed"));
+        assert!(!tests(CommandOutcome::Failed, "cargo test: 12 passed, 0 failed"));
+        assert!(tests(CommandOutcome::Failed, "cargo test: 10 failed"));
+        assert!(!tests(CommandOutcome::Passed, "cargo test took 5 s"));
+        assert!(!is_stated("make clean", CommandOutcome::Passed, "ran make clean"));
         let flag = "cargo test --no-fail-fast";
-        assert!(!is_stated(flag, Outcome::Failed, "ran cargo test --no-fail-fast"));
+        assert!(!is_stated(flag, CommandOutcome::Failed, "ran cargo test --no-fail-fast"));
     }
 }

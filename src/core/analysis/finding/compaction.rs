@@ -6,7 +6,8 @@ use crate::figure::tokens;
 use crate::units::Tokens;
 use std::ops::Range;
 
-/// Minimum number of consecutive calls with a summary that counts as thrashing.
+/// Minimum number of consecutive calls with a summary that counts as thrashing. Two in a row can be a retry, or a large
+/// result right after a summary; a third means that summaries do not get the context below the trigger.
 const THRASH: usize = 3;
 
 /// Returns a finding about the events that satisfy a condition: the first one, and the number of those of its stage.
@@ -131,7 +132,10 @@ pub(super) fn instruction_lost(run: &PolicyRun<'_>) -> Option<Finding> {
     let how = match status {
         MessageStatus::Summarized => "survives only if a summary repeats it",
         MessageStatus::Dropped => "is gone",
-        _ => return None,
+        MessageStatus::Kept
+        | MessageStatus::Cleared
+        | MessageStatus::Cut
+        | MessageStatus::Absent => return None,
     };
     let takes = |e: &Event| e.messages.iter().any(|range| range.contains(&first));
     found(run, FindingKind::InstructionLost, takes, |e, _| {

@@ -11,7 +11,6 @@ mod setting;
 pub use compaction::thrashing_calls;
 
 use crate::engine::{Case, KnobValues, Outcome, Policy};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A finding of a run.
@@ -28,7 +27,8 @@ pub struct Finding {
 }
 
 /// Kinds of findings, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// The system itself would have ended the run.

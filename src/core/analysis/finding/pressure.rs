@@ -5,7 +5,9 @@ use crate::engine::{Effect, Event, Hook};
 use crate::figure::whole_percent;
 use crate::units::Share;
 
-/// Minimum number of calls over its own limit after which a policy that removes nothing counts as stuck.
+/// Minimum number of calls over its own limit after which a policy that removes nothing counts as stuck. Chosen: a
+/// policy that waits between two compactions may be over its limit meanwhile, and the bundled presets wait for two or
+/// three calls.
 const STUCK: usize = 5;
 
 /// Finds the call at which the system itself would end the run.

@@ -6,17 +6,23 @@ use crate::engine::Sample;
 use crate::tokens::Accuracy;
 use crate::units::{Share, Tokens};
 
-/// Share of the trigger from which a call counts as near it.
+/// Share of the trigger from which a call counts as near it. Chosen: with a trigger of 150,000 tokens, the next 15,000
+/// cross it, which are one or two large results.
 const NEAR: f64 = 0.9;
-/// Minimum number of calls near the limit to report.
+/// Minimum number of calls near the limit to report. Chosen: every session that compacts passes through this range
+/// before each compaction, so a few calls there are no problem.
 const MIN_NEAR: usize = 40;
-/// Minimum share of all calls near the limit to report.
+/// Minimum share of all calls near the limit to report. Chosen: a context that grows evenly is in this range at a tenth
+/// of its calls, or a fifth if a compaction halves it. More means that compactions free too little.
 const MIN_NEAR_SHARE: f64 = 0.3;
-/// Number of messages whose share of all sent tokens is reported.
+/// Number of messages whose share of all sent tokens is reported: as many as a person looks through.
 pub(super) const FEW: usize = 10;
-/// Share from which it is a warning.
+/// Share from which it is a warning. In two recorded sessions of more than 900 messages, ten of them were 34 % and 38
+/// %.
 const MUCH: f64 = 0.3;
-/// Minimum tokens that a summary request reserves for its answer.
+/// Minimum tokens that a summary request reserves for its answer. Chosen: the bundled presets of systems ask for
+/// summaries of 500 to 4,500 tokens, most for 2,000 or 4,000. A larger figure would report requests that some system
+/// can still send.
 const SUMMARY: Tokens = Tokens(1_024);
 
 impl InsightInput<'_> {

@@ -9,8 +9,8 @@ use crate::units::Share;
 /// Maximum number of quoted characters of an instruction.
 const MAX_CHARS: usize = 80;
 
-/// Returns the insights about a lane's losses and expected re-reads. `floor` is the loss of the lane `recorded`; `lane` is `None`
-/// for that lane itself, of which only the instructions are reported.
+/// Returns the insights about a lane's losses and expected re-reads. `floor` is the loss of the lane `recorded`; `lane`
+/// is `None` for that lane itself, of which only the instructions are reported.
 pub fn loss_insights(
     case: &Case,
     (names, files): (&Names, &FileReads),

@@ -3,13 +3,13 @@
 //! A false report is worse than a missed one: an insight needs figures above a minimum and states its certainty.
 
 mod advice;
+mod breadth;
 mod card;
 mod compaction;
 mod course;
 mod lane;
 mod loss;
 mod record;
-mod tool_use;
 mod waste;
 
 pub use card::{card, card_statements};
@@ -21,14 +21,13 @@ use super::cost::Audit;
 use super::last_use::LastUses;
 use super::message_name::MessageName;
 use super::resent::{Resent, resent};
+use super::tools::{AnsweredCall, answered_calls};
 use crate::engine::{Case, Outcome};
 use crate::figure::{counted, whole_percent};
 use crate::session::RecordedCompaction;
 use crate::units::{Share, Tokens};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
-use tool_use::{AnsweredCall, answered_calls};
 
 /// A reported problem or fact.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +73,8 @@ impl Insight {
 }
 
 /// Severity levels, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Something failed or cannot work.
@@ -97,7 +97,8 @@ impl Level {
 }
 
 /// Certainty of an insight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// The file or the replay shows it.
@@ -120,7 +121,8 @@ impl Certainty {
 }
 
 /// Kinds of insights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InsightKind {
     /// A call jumped from below the trigger to above the usable window.

@@ -5,7 +5,8 @@ use crate::session::{ImplausibleUsage, IssueKind, Usage, issues};
 use crate::tokens::Accuracy;
 use crate::units::Share;
 
-/// Error of the calibration from which it is reported.
+/// Error of the calibration from which it is reported. Chosen: at 10 %, the fill of a window of 200,000 tokens is
+/// uncertain by 20,000 tokens, a large result. The fits of two complete recorded sessions were off by 2 % and 3 %.
 const ERRS: f64 = 0.1;
 
 /// Reports usage that contradicts itself or is impossible and therefore ignored.

@@ -1,22 +1,29 @@
 //! Insights about unused tokens: results no longer referenced, duplicates, and results that were too broad.
 
-use super::tool_use::{AnsweredCall, Breadth};
+use super::breadth::Breadth;
 use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
 use crate::analysis::resent::ResentMessage;
+use crate::analysis::tools::AnsweredCall;
 use crate::session::Kind;
 use crate::units::Tokens;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Minimum share of all sent tokens to report.
+/// Minimum share of all sent tokens to report. Chosen: removing less changes the cost of a session by less than the
+/// error of most calibrations. In two recorded sessions, results after their last use were 9 % and 12 % of all tokens
+/// sent.
 const REPORTED: f64 = 0.02;
-/// Minimum tokens of a result.
+/// Minimum tokens of a result. Chosen: clearing a smaller one saves little, and rewrites the cached prefix all the
+/// same.
 const LARGE: Tokens = Tokens(1_000);
-/// Number of calls after its last use from which a resent result counts as dead.
+/// Number of calls after its last use from which a resent result counts as dead. Chosen: at fewer, the agent may still
+/// work with it without naming it.
 const RESENT: usize = 5;
-/// Minimum tokens of broad results.
+/// Minimum tokens of broad results. Chosen: about 400 lines of code or paths, more than an agent reads to find a single
+/// one.
 const BROAD: Tokens = Tokens(4_000);
-/// Maximum share of the lines of a broad result that is named later.
+/// Maximum share of the lines of a broad result that is named later. Chosen: at a tenth, a search that is ten times
+/// narrower would have done. A whole file that was edited in one place is below it, and is reported.
 const MAX_NAMED: f64 = 0.1;
 
 /// Kinds of unused results.
@@ -93,11 +100,12 @@ pub(super) fn dead_results(input: &InsightInput<'_>) -> Vec<Insight> {
 
 /// Reports repeated calls with an identical result that was still in the context.
 pub(super) fn duplicate_results(input: &InsightInput<'_>) -> Vec<Insight> {
-    let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    let repeats = &input.case.index.repeats;
+    let mut seen: HashMap<usize, usize> = HashMap::new();
     let mut unused = Vec::new();
     for used in input.tools.iter().filter(|used| used.tokens >= Tokens(300)) {
-        let key = (used.tool, used.arguments, used.text);
-        let earlier = seen.insert(key, used.message);
+        let first = repeats.identical(used.part).unwrap_or(used.part);
+        let earlier = seen.insert(first, used.message);
         let resent = input.result(used);
         let joined = input.case.session.first_call_with(used.message);
         let is_there = |earlier: usize| input.resent.messages[earlier].last >= joined;
@@ -123,7 +131,7 @@ pub(super) fn broad_results(input: &InsightInput<'_>) -> Vec<Insight> {
     let broad = |used: &AnsweredCall<'_>| {
         let breadth = used.breadth().filter(|_| used.tokens >= BROAD)?;
         let lines = input.uses.lines(used.message, used.text);
-        // If few lines hold a name, their use is unknown.
+        // If fewer than 20 lines hold a name, one of them decides about the share, so their use is unknown.
         let is_unused = lines.used_later as f64 <= MAX_NAMED * lines.all as f64;
         let is_reported = lines.all >= 20 && is_unused;
         let unused = ResentMessage {

@@ -1,6 +1,6 @@
 //! Answers of the judge and the check of their quotes.
 
-use serde_json::Value;
+use crate::json::{self, Value};
 
 /// Minimum length of a quote in bytes. Shorter ones are in every context.
 const MIN_QUOTE: usize = 6;
@@ -25,8 +25,8 @@ pub struct JudgedAction {
     pub has_false_quote: bool,
 }
 
-/// Parses an answer about `n` actions. `contains` tells whether the context contains a quote byte for byte. An action that the
-/// answer does not judge is `None`.
+/// Parses an answer about `n` actions. `contains` tells whether the context contains a quote byte for byte. An action
+/// that the answer does not judge is `None`.
 pub fn parse(text: &str, n: usize, contains: impl Fn(&str) -> bool) -> Vec<Option<JudgedAction>> {
     let mut judged = vec![None; n];
     for entry in entries(text) {
@@ -44,7 +44,7 @@ pub fn parse(text: &str, n: usize, contains: impl Fn(&str) -> bool) -> Vec<Optio
 fn entries(text: &str) -> Vec<Value> {
     let start = text.find('[').unwrap_or(0);
     let end = text.rfind(']').map_or(text.len(), |end| end + 1);
-    if let Some(Ok(Value::Array(entries))) = text.get(start..end).map(serde_json::from_str) {
+    if let Some(Ok(Value::Array(entries))) = text.get(start..end).map(json::from_str) {
         return entries;
     }
     // One object after the other, as far as they are complete.
@@ -52,13 +52,12 @@ fn entries(text: &str) -> Vec<Value> {
     let mut rest = text;
     while let Some(start) = rest.find('{') {
         rest = &rest[start..];
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(value)) => {
+        match json::leading_value(rest) {
+            Some((value, after)) => {
                 found.push(value);
-                rest = &rest[values.byte_offset()..];
+                rest = after;
             }
-            _ => rest = &rest[1..],
+            None => rest = &rest[1..],
         }
     }
     found

@@ -1,5 +1,5 @@
-//! Hindsight judge: what each of the agent's next actions rested on, as a model lists it from a managed context. Every quote is
-//! checked byte for byte; an answer whose quote is not in the context counts as missing.
+//! Hindsight judge: what each of the agent's next actions rested on, as a model lists it from a managed context. Every
+//! quote is checked byte for byte; an answer whose quote is not in the context counts as missing.
 
 mod actions;
 mod answer;

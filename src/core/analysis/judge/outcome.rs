@@ -2,7 +2,6 @@
 
 use super::answer::{JudgedAction, Support};
 use crate::analysis::statistics::{ClusteredValue, Estimate, PairedScore, mean, paired_difference};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The judged actions after a point.
@@ -17,7 +16,8 @@ pub struct JudgedPoint {
 }
 
 /// Results of the hindsight judge.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgeOutcome {
     /// Number of points that were judged.
     pub points: usize,
@@ -32,7 +32,8 @@ pub struct JudgeOutcome {
 }
 
 /// Result of a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedLane {
     /// Name of the lane.
     pub lane: String,
@@ -45,7 +46,8 @@ pub struct JudgedLane {
 }
 
 /// Actions by judgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SupportCounts {
     /// Number of supported actions.
     pub supported: usize,

@@ -1,8 +1,8 @@
 //! Standing instructions: sentences of the user that say what to do always, never or not at all.
 //!
-//! Only orders count: "never tested" in a pasted review is a statement. A sentence or a part of it must begin with "never",
-//! "always" or "don't", or contain "must". Code blocks, quotes, tables, logs, findings with positions in files, and very
-//! long messages are skipped.
+//! Only orders count: "never tested" in a pasted review is a statement. A sentence or a part of it must begin with
+//! "never", "always" or "don't", or contain "must". Code blocks, quotes, tables, logs, findings with positions in
+//! files, and very long messages are skipped.
 
 use super::phrase::Phrases;
 use crate::session::{Body, Message, Role, Session};
@@ -19,11 +19,13 @@ pub struct Instruction {
     pub(super) phrase: u32,
 }
 
-/// Length of a sentence in characters; longer ones are usually pasted.
+/// Length of a sentence in characters. Shorter ones ("Never mind.") are no rules, longer ones are usually pasted.
 const LENGTHS: Range<usize> = 12..400;
-/// Maximum length of a message in characters; longer ones are usually pasted documents.
+/// Maximum length of a message in characters; longer ones are usually pasted documents. The same limit as for
+/// constraints (`facts/extract/constraints.rs`).
 const MAX_MESSAGE_CHARS: usize = 30_000;
-/// Maximum number of instructions.
+/// Maximum number of instructions. Each one is searched in every text of the session. Chosen: far more than a person
+/// states, so that a session with more contains pasted rules.
 const MAX_INSTRUCTIONS: usize = 200;
 
 /// Returns the instructions of a session, in order, and adds each to the phrases.
@@ -124,7 +126,7 @@ fn begins_with_digit(text: &str) -> bool {
 }
 
 /// A word of a sentence.
-struct Word<'a> {
+struct SentenceWord<'a> {
     /// As written.
     raw: &'a str,
     /// In lower case.
@@ -133,7 +135,7 @@ struct Word<'a> {
     gap: &'a str,
 }
 
-fn words(sentence: &str) -> Vec<Word<'_>> {
+fn words(sentence: &str) -> Vec<SentenceWord<'_>> {
     let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut words = Vec::new();
     let mut rest = sentence;
@@ -141,7 +143,7 @@ fn words(sentence: &str) -> Vec<Word<'_>> {
         let (gap, word) = rest.split_at(start);
         let (raw, behind) = word.split_at(word.find(|c| !is_inside(c)).unwrap_or(word.len()));
         let low = raw.to_lowercase().replace('’', "'");
-        words.push(Word { raw, low, gap });
+        words.push(SentenceWord { raw, low, gap });
         rest = behind;
     }
     words
@@ -162,7 +164,7 @@ pub(in crate::analysis) fn is_instruction(sentence: &str) -> bool {
 }
 
 /// Returns whether the word at this position makes the sentence an order.
-fn orders(words: &[Word<'_>], at: usize) -> bool {
+fn orders(words: &[SentenceWord<'_>], at: usize) -> bool {
     let low = |at: usize| words.get(at).map_or("", |word| &word.low);
     let before = at.checked_sub(1).map_or("", low);
     // A part of a longer word (`must-revalidate`).
@@ -189,14 +191,14 @@ fn orders(words: &[Word<'_>], at: usize) -> bool {
 }
 
 /// Returns whether a clause begins with this word, or with words of [`LEADS`] before it.
-fn begins(words: &[Word<'_>], at: usize) -> bool {
+fn begins(words: &[SentenceWord<'_>], at: usize) -> bool {
     let is_start =
         |at: usize| at == 0 || words[at].gap.contains([',', ';', ':', '—', '–', '(', '.', '!']);
     let mut first = at;
     while !is_start(first) && LEADS.contains(&&*words[first - 1].low) {
         first -= 1;
     }
-    let tells_of = |word: &Word<'_>| ["they", "which"].contains(&&*word.low);
+    let tells_of = |word: &SentenceWord<'_>| ["they", "which"].contains(&&*word.low);
     is_start(first) && !words[..first].iter().any(tells_of)
 }
 

@@ -1,8 +1,9 @@
 //! References at risk: content that a policy removed and that the recorded agent used later.
 //!
-//! Content is identified by names: paths, symbols, hashes and numbers that the agent wrote again after they had left the
-//! context. They describe what was removed and do not predict what an agent reads again: see [`super::rereads`]. Every count is
-//! shown next to that of the recorded lane. What the recorded lane lacks was derived, guessed or read elsewhere: the noise.
+//! Content is identified by names: paths, symbols, hashes and numbers that the agent wrote again after they had left
+//! the context. They describe what was removed and do not predict what an agent reads again: see [`super::rereads`].
+//! Every count is shown next to that of the recorded lane. What the recorded lane lacks was derived, guessed or read
+//! elsewhere: the noise.
 
 mod edit;
 mod instruction;

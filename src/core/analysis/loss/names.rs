@@ -1,5 +1,5 @@
-//! Index of a session's names, shared by all lanes: the positions of each, and its later uses by the model. Includes the
-//! lines of edits and the user's instructions.
+//! Index of a session's names, shared by all lanes: the positions of each, and its later uses by the model. Includes
+//! the lines of edits and the user's instructions.
 
 use super::edit::Edits;
 use super::instruction::{Instruction, instructions};
@@ -11,6 +11,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Names in more messages than this, and in more than one in [`COMMON`], are ignored as too common.
+///
+/// Chosen while the measure was tried out on two sessions of about 900 messages, where one in 25 is about 36. The fixed
+/// limit is for short sessions, in which one in 25 would exclude names that occur three times.
 const RARE: usize = 12;
 const COMMON: usize = 25;
 

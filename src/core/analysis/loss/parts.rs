@@ -1,7 +1,7 @@
 //! Parts of messages: their positions, the ones that the model wrote, and their text to search.
 
+use crate::json::Value;
 use crate::session::{Body, Message, Session};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ pub fn part_text(body: &Body) -> Cow<'_, str> {
 
 /// Returns all strings and numbers of a JSON text, one per line; the text itself if it is not JSON.
 fn values(json: &str) -> Cow<'_, str> {
-    match serde_json::from_str(json) {
+    match crate::json::from_str(json) {
         Ok(Value::String(text)) => Cow::Owned(text),
         Ok(value) => {
             let mut text = String::with_capacity(json.len());

@@ -16,7 +16,7 @@ pub(super) struct Phrases {
 }
 
 impl Phrases {
-    /// Minimum length in bytes; shorter phrases cannot be searched.
+    /// Minimum length in bytes: the head by which a phrase is found fills a `u64`.
     pub(super) const MIN_BYTES: usize = 8;
 
     /// Adds a phrase if it is new and returns its number; none if it is too short.
@@ -38,7 +38,7 @@ impl Phrases {
         if self.texts.is_empty() {
             return;
         }
-        let finder = Finder::new(&self.texts);
+        let finder = PhraseFinder::new(&self.texts);
         let found: Vec<Vec<u32>> = texts.par_iter().map(|text| finder.find(text)).collect();
         for (idx, message) in session.messages.iter().enumerate() {
             for part in message.parts.clone() {
@@ -68,7 +68,10 @@ impl Phrases {
 }
 
 /// Finds many phrases in a text at once, by their first bytes and then by comparison.
-struct Finder<'a> {
+///
+/// The last eight bytes of the text are kept in an integer that moves along byte by byte. A table of bits rules out
+/// nearly all positions before a phrase is looked up by these bytes and compared.
+struct PhraseFinder<'a> {
     phrases: &'a [Box<str>],
     by_head: HashMap<u64, Vec<u32>>,
     /// Heads that may be there, a bit each.
@@ -77,10 +80,11 @@ struct Finder<'a> {
 
 /// Bytes of a phrase that make its head.
 const HEAD_BYTES: usize = Phrases::MIN_BYTES;
-/// Words of bits.
+/// Words of bits: 8 KiB, which stay in the first-level cache. With 1,000 phrases, 1.5 % of the positions pass by
+/// chance.
 const BITS: usize = 1024;
 
-impl<'a> Finder<'a> {
+impl<'a> PhraseFinder<'a> {
     fn new(phrases: &'a [Box<str>]) -> Self {
         let mut by_head: HashMap<u64, Vec<u32>> = HashMap::new();
         let mut bits = vec![0_u64; BITS];
@@ -120,19 +124,20 @@ fn pushed(head: u64, byte: u8) -> u64 {
 
 /// Returns the word and bit of a head.
 fn bit_of(head: u64) -> (usize, u64) {
+    // Multiplicative hashing by 2^64 divided by the golden ratio. The upper 16 bits select one of the 65,536 bits.
     let hash = head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
     ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Finder;
+    use super::PhraseFinder;
 
     #[test]
     fn phrases_are_found_wherever_they_begin_and_only_whole() {
         let phrases = ["let total = 0;", "let total = 1;", "née à la place"];
         let phrases = phrases.map(Box::from);
-        let finder = Finder::new(&phrases);
+        let finder = PhraseFinder::new(&phrases);
         assert_eq!(finder.find("let total = 1;"), [1]);
         assert_eq!(finder.find("  7→ let total = 0;\nélan née à la place"), [0, 2]);
         assert_eq!(finder.find("let tota"), [0; 0]);

@@ -61,7 +61,7 @@ pub fn survival(
     let mut visible = Visible::new(case, names, &outcome.received);
     visible.advance(call);
     let context = texts(case, &visible, end);
-    let words = Words::of(&context);
+    let words = ContextWords::of(&context);
     let name = |name: u32| {
         let copies = names.copies_until(name, end as u32);
         let is_verbatim = visible.shows_name(name, end as u32, copies);
@@ -156,12 +156,12 @@ fn summaries<'a>(case: &'a Case, visible: &Visible<'a>, end: usize) -> Vec<&'a s
 }
 
 /// The names and words of a context.
-struct Words<'a> {
+struct ContextWords<'a> {
     names: HashSet<&'a str>,
     plain: HashSet<&'a str>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ContextWords<'a> {
     fn of(texts: &'a [Cow<'_, str>]) -> Self {
         let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let plain = texts.iter().flat_map(|text| {
@@ -181,6 +181,7 @@ impl<'a> Words<'a> {
 
     /// Returns whether the last piece of a path or of a dotted name occurs.
     fn has_last(&self, name: &str) -> bool {
+        // Shorter last pieces (`mod`, `new`) occur in every text.
         const MIN_BYTES: usize = 5;
         let (path, dotted) = (name.rsplit_once('/'), name.rsplit_once('.'));
         let last = path.or(dotted).map(|(_, last)| last);
@@ -190,6 +191,7 @@ impl<'a> Words<'a> {
 
 /// Returns whether a text has most of the longer words of a sentence.
 fn has_most_words(sentence: &str, text: &str) -> bool {
+    // Shorter words are mostly articles and prepositions, which any text contains.
     const LONG: usize = 4;
     let words = |text: &str| -> HashSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric());

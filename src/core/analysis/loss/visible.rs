@@ -28,15 +28,11 @@ pub(super) struct Visible<'a> {
 
 impl<'a> Visible<'a> {
     pub(super) fn new(case: &'a Case, names: &'a Names, received: &'a Received) -> Self {
-        let messages = case.session.messages.iter();
-        let first = |in_history| {
-            if in_history { Visibility::Whole } else { Visibility::Gone }
-        };
         Self {
             case,
             names,
             received,
-            visibility: messages.map(|m| first(m.in_history)).collect(),
+            visibility: Visibility::at_start(&case.session),
             next_change: 0,
             next_text: 0,
             texts: Vec::new(),

@@ -1,6 +1,5 @@
 //! Answers of a model to a probe.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Choice of an answer.
@@ -149,7 +148,8 @@ pub fn result_words(choice: Option<Choice>, truth: Choice) -> &'static str {
 }
 
 /// Answers by what they choose.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerCounts {
     /// Number of answers that choose the truth.
     pub right: usize,

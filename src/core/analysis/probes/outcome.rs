@@ -8,7 +8,6 @@ use crate::analysis::statistics::{
     BaselinedScore, Estimate, PairedScore, effect_retained, effect_retained_value,
     paired_difference,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -24,7 +23,8 @@ pub struct AnsweredProbe {
 }
 
 /// Results of probes.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeOutcome {
     /// Which probes are scored.
     pub selection: Selection,
@@ -39,7 +39,8 @@ pub struct ProbeOutcome {
 }
 
 /// Numbers of selected and left out probes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Selection {
     /// Number of probes.
     pub probes: usize,
@@ -54,7 +55,8 @@ pub struct Selection {
 }
 
 /// Result of a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneScore {
     /// Name of the lane.
     pub lane: String,
@@ -71,7 +73,8 @@ pub struct LaneScore {
 }
 
 /// Result of a template in a lane.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemplateScore {
     /// Name of the template.
     pub template: &'static str,
@@ -80,7 +83,8 @@ pub struct TemplateScore {
 }
 
 /// Difference of the mean scores of two lanes over the same selected probes.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneDifference {
     /// Name of the first lane.
     pub first: String,

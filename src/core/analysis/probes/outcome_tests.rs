@@ -49,7 +49,8 @@ fn probe(template: &'static str) -> Probe {
     }
 }
 
-/// Simulates the answers of a lane that keeps each fact with a probability that differs between compactions and is `kept` on average.
+/// Simulates the answers of a lane that keeps each fact with a probability that differs between compactions and is
+/// `kept` on average.
 fn answered(seed: u64, kept: f64, bias: f64) -> Vec<AnsweredProbe> {
     let generator = Generator::new(seed);
     let mut memory = Generator::new(!seed);

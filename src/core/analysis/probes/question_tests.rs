@@ -1,6 +1,6 @@
 //! Questions of every template.
 
-use super::{KnownFacts, Written, write};
+use super::{KnownFacts, SelectedProbes, write};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::session::{Body, Draft, ModelVendor, Part, Role, Session, SessionBuilder, Source};
 
@@ -58,12 +58,12 @@ fn replaced(fact: Fact, pair: u32) -> Fact {
     Fact { until: Some(1 + 2 * pair), ..fact }
 }
 
-fn written(facts: &[Fact], n_pairs: usize, call: usize) -> Written {
+fn written(facts: &[Fact], n_pairs: usize, call: usize) -> SelectedProbes {
     let session = session(n_pairs);
     write(&KnownFacts::new(&session, facts, call), 100, |_| true)
 }
 
-fn question<'a>(written: &'a Written, template: &str) -> Vec<(&'a str, &'a str)> {
+fn question<'a>(written: &'a SelectedProbes, template: &str) -> Vec<(&'a str, &'a str)> {
     let own = written.probes.iter().filter(|p| p.template == template);
     own.map(|p| (&*p.truth, &*p.distractor)).collect()
 }
@@ -123,7 +123,7 @@ fn facts_without_a_plausible_false_option_are_counted() {
     let all = written(&facts, 2, 2);
     assert_eq!(all.probes, []);
     assert_eq!(all.without_distractor, 4);
-    assert_eq!(written(&[], 0, 0), Written::default());
+    assert_eq!(written(&[], 0, 0), SelectedProbes::default());
 }
 
 #[test]

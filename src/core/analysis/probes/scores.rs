@@ -33,8 +33,8 @@ pub enum LeftOut {
     MissedWithFullContext,
 }
 
-/// Returns the mean score over both orders: right is 1, wrong is 0, an answer that chooses no option is 1/2 as a guess would be.
-/// `None` if an order has no answer.
+/// Returns the mean score over both orders: right is 1, wrong is 0, an answer that chooses no option is 1/2 as a guess
+/// would be. `None` if an order has no answer.
 pub(super) fn score(pair: AnswerPair) -> Option<f64> {
     let points = |order: Order| {
         Some(match pair[order as usize]? {

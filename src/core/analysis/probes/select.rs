@@ -7,7 +7,7 @@ use crate::analysis::statistics::Generator;
 
 /// The probes of one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct SelectedProbes {
     /// The selected probes.
     pub probes: Vec<Probe>,
     /// Number of further probes above the maximum.
@@ -18,8 +18,12 @@ pub struct Written {
 
 /// Writes the probes of a call whose source message is wanted, and selects at most `most` of them evenly by template.
 /// The selection is the same in every run.
-pub fn write(known: &KnownFacts<'_>, most: usize, is_wanted: impl Fn(&Probe) -> bool) -> Written {
-    let mut written = Written::default();
+pub fn write(
+    known: &KnownFacts<'_>,
+    most: usize,
+    is_wanted: impl Fn(&Probe) -> bool,
+) -> SelectedProbes {
+    let mut written = SelectedProbes::default();
     let mut generator = Generator::new(known.call as u64);
     let mut queues = Vec::new();
     for template in &TEMPLATES {

@@ -1,10 +1,11 @@
 //! The places in messages where the texts of a query occur.
 
-use super::{Query, Subject};
+use super::{Query, QuerySubject};
 use crate::session::Session;
 use rayon::prelude::*;
 
-/// Messages that are searched at once.
+/// Messages that are searched at once. After each batch the search ends if it has enough hits, so a batch is small
+/// against the 100,000 messages of a large session, and large enough for all cores.
 const BATCH: usize = 4_096;
 
 /// A place that matches a query.
@@ -51,11 +52,11 @@ impl Query {
     }
 
     fn hits_in(&self, session: &Session, message: u32, most: usize) -> Vec<Hit> {
-        self.hits_of(&Subject::new(session, None, message as usize), most)
+        self.hits_of(&QuerySubject::new(session, None, message as usize), most)
     }
 
     /// Returns the places in a message that matches; at least one.
-    pub(super) fn hits_of(&self, subject: &Subject<'_>, most: usize) -> Vec<Hit> {
+    pub(super) fn hits_of(&self, subject: &QuerySubject<'_>, most: usize) -> Vec<Hit> {
         let message = subject.index as u32;
         let hit = |part: u32, nth: u32| Hit { message, part, nth };
         let in_part = |(part, text): (u32, &str)| {
@@ -81,8 +82,8 @@ pub enum Direction {
 }
 
 impl Hits {
-    /// Returns the place after `current`, or before it; wraps around. Without a current place, returns the first one from
-    /// message `from` on, or the one before that.
+    /// Returns the place after `current`, or before it; wraps around. Without a current place, returns the first one
+    /// from message `from` on, or the one before that.
     pub fn step(
         &self,
         current: Option<Hit>,

@@ -15,7 +15,7 @@ pub use hits::{Direction, Hit, Hits};
 pub use needle::Needle;
 pub use parse::QueryError;
 pub use snippet::{FoundMessage, SnippetPiece};
-pub use subject::Subject;
+pub use subject::QuerySubject;
 
 use crate::session::{Kind, Role, Session};
 use crate::tokens::TokenLedger;
@@ -88,14 +88,14 @@ impl Query {
     }
 
     /// Returns whether a message matches.
-    pub fn accepts(&self, subject: &Subject<'_>) -> bool {
+    pub fn accepts(&self, subject: &QuerySubject<'_>) -> bool {
         let holds = |term: &Term| subject.passes(&term.test) != term.is_negated;
         self.terms.iter().all(holds)
     }
 
     /// Returns whether a message of a session matches, by its index.
     pub fn matches(&self, session: &Session, ledger: &TokenLedger, message: usize) -> bool {
-        self.is_empty() || self.accepts(&Subject::new(session, Some(ledger), message))
+        self.is_empty() || self.accepts(&QuerySubject::new(session, Some(ledger), message))
     }
 
     /// Returns whether a term compares tokens, so that they must be counted.

@@ -1,7 +1,7 @@
 //! Excerpts of matching messages: one line, centered on the match.
 
 use super::hits::Hit;
-use super::{Query, Subject};
+use super::{Query, QuerySubject};
 use crate::session::{Kind, Role, kind_of};
 use crate::units::Tokens;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub struct FoundMessage {
 
 impl Query {
     /// Returns a message with its matches and a snippet of about `chars` characters; `None` if it does not match.
-    pub fn find_in(&self, subject: &Subject<'_>, chars: usize) -> Option<FoundMessage> {
+    pub fn find_in(&self, subject: &QuerySubject<'_>, chars: usize) -> Option<FoundMessage> {
         if !self.accepts(subject) {
             return None;
         }
@@ -64,7 +64,7 @@ impl Query {
     }
 
     /// Returns the first match in the texts of a message; `None` if its texts have none.
-    pub fn first_hit(&self, subject: &Subject<'_>) -> Option<Hit> {
+    pub fn first_hit(&self, subject: &QuerySubject<'_>) -> Option<Hit> {
         let mut texts = subject.parts.iter().map(|part| part.body.text());
         let is_in = |text: &str| self.needles().any(|needle| needle.is_in(text));
         let part = texts.position(is_in)?;
@@ -72,7 +72,7 @@ impl Query {
     }
 
     /// Returns the text around a match, or the start of the message if it matches without a text.
-    pub fn snippet(&self, subject: &Subject<'_>, hit: Hit, chars: usize) -> Vec<SnippetPiece> {
+    pub fn snippet(&self, subject: &QuerySubject<'_>, hit: Hit, chars: usize) -> Vec<SnippetPiece> {
         let text = subject.parts.get(hit.part as usize);
         let text = text.map_or("", |part| part.body.text());
         let place = self.occurrences(text).into_iter().nth(hit.nth as usize);
@@ -87,7 +87,7 @@ impl Query {
     fn excerpt(&self, text: &str, place: Range<usize>, chars: usize) -> Vec<SnippetPiece> {
         let (start, end) = bounds(text, &place, chars);
         let shown = &text[start..end];
-        let mut line = Line::default();
+        let mut line = SnippetLine::default();
         line.push(if start > 0 { "…" } else { "" }, false);
         let mut at = 0;
         for found in self.occurrences(shown) {
@@ -117,9 +117,9 @@ fn bounds(text: &str, place: &Range<usize>, chars: usize) -> (usize, usize) {
 
 /// A line that is put together from pieces. White space is folded.
 #[derive(Default)]
-struct Line(Vec<SnippetPiece>);
+struct SnippetLine(Vec<SnippetPiece>);
 
-impl Line {
+impl SnippetLine {
     fn push(&mut self, text: &str, is_match: bool) {
         let last = self.0.last().and_then(|piece| piece.text.chars().last());
         let mut is_after_space = last.is_none_or(char::is_whitespace);

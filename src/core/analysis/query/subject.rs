@@ -7,7 +7,7 @@ use crate::units::Tokens;
 
 /// A message with what queries read.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct QuerySubject<'a> {
     /// Index of the message.
     pub index: usize,
     /// The message.
@@ -20,7 +20,7 @@ pub struct Subject<'a> {
     pub tokens: Option<Tokens>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> QuerySubject<'a> {
     /// Returns a message of a session. Without a ledger, its tokens are unknown.
     pub fn new(session: &'a Session, ledger: Option<&TokenLedger>, index: usize) -> Self {
         let message = &session.messages[index];

@@ -1,19 +1,20 @@
 //! Valid values for terms that no message of a session can match.
 
-use super::{NumberKey, Query, Subject, Test};
+use super::{NumberKey, Query, QuerySubject, Test};
 use crate::session::Session;
 use std::collections::BTreeSet;
 
 impl Query {
-    /// Returns a line of valid values for each term with a number beyond the last one of the session, or with a tool that the
-    /// session does not use.
+    /// Returns a line of valid values for each term with a number beyond the last one of the session, or with a tool
+    /// that the session does not use.
     pub fn valid_values(&self, session: &Session) -> Vec<String> {
         let terms = self.terms.iter().filter(|term| !term.is_negated);
         let lines = terms.filter_map(|term| match &term.test {
             Test::Number(NumberKey::Tokens, _) => None,
             Test::Number(key, range) => {
                 let messages = 0..session.messages.len();
-                let numbers = messages.filter_map(|m| Subject::new(session, None, m).number(*key));
+                let numbers =
+                    messages.filter_map(|m| QuerySubject::new(session, None, m).number(*key));
                 let last = numbers.max()?;
                 (*range.start() > last).then(|| format!("{}s: 1 to {last}", key.name()))
             }

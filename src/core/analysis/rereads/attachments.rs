@@ -1,15 +1,16 @@
 //! Files that a program attached again after a recorded compaction: copies of what a read returned.
 
-use super::files::ToolResult;
+use super::tool_results::ToolResult;
 use crate::engine::Case;
 use crate::session::{Body, RecordedCompaction};
 use std::collections::HashSet;
 
-/// Lines shorter than this are too common to recognize a file by, in characters.
+/// Lines shorter than this are too common to recognize a file by, in characters. Chosen: `return x;` still counts,
+/// brackets and `else {` do not. With twice as many, short configuration files would have no line to be recognized by.
 const MIN_LINE_CHARS: usize = 8;
 
-/// Adds to each result the attachments that contain at least half of its lines. An attachment is a message that the program wrote
-/// between a recorded compaction and the next call.
+/// Adds to each result the attachments that contain at least half of its lines. An attachment is a message that the
+/// program wrote between a recorded compaction and the next call.
 pub(super) fn add(case: &Case, results: &mut [ToolResult]) {
     let session = &case.session;
     for compaction in &session.compactions {

@@ -3,11 +3,12 @@
 use super::attachments;
 use super::model::FileUse;
 use super::read_command::files_read;
+use super::tool_results::{ToolResult, results};
 use crate::analysis::facts::{call_command, call_path};
 use crate::analysis::loss::ToolCall;
 use crate::engine::Case;
+use crate::json::Value;
 use crate::session::Body;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Arguments that show that a call searches: what it returns is no file.
@@ -72,7 +73,8 @@ impl FileReads {
                 let Body::ToolCall { tool, arguments, .. } = &session.parts[part].body else {
                     continue;
                 };
-                let result = case.index.pair[part].map(|pair| &results[pair as usize]);
+                let call_number = case.index.calls.number(part);
+                let result = call_number.map(|number| &results[number as usize]);
                 let result = result.filter(|result| !result.places.is_empty());
                 reads.add(&mut known, call as u32, tool, arguments, result);
             }
@@ -102,7 +104,7 @@ impl FileReads {
         }
         let edited = ToolCall::of(arguments).files;
         if edited.is_empty() {
-            let (Some(result), Ok(arguments)) = (result, serde_json::from_str(arguments)) else {
+            let (Some(result), Ok(arguments)) = (result, crate::json::from_str(arguments)) else {
                 return;
             };
             let paths = paths_read(tool, &arguments);
@@ -165,29 +167,6 @@ impl FileReads {
         let mut reads = later.take_while(|touch| touch.call < call);
         !reads.any(|touch| touch.read.is_some())
     }
-}
-
-/// The results of the calls that share an id.
-#[derive(Default)]
-pub(super) struct ToolResult {
-    /// Message and part of the result, and of its copies.
-    pub(super) places: Vec<(u32, u32)>,
-    is_error: bool,
-}
-
-/// Returns the results by the number of the id that they share with their call.
-fn results(case: &Case) -> Vec<ToolResult> {
-    let mut results: Vec<ToolResult> = Vec::new();
-    results.resize_with(case.index.n_pairs, ToolResult::default);
-    for (part, body) in case.session.parts.iter().map(|part| &part.body).enumerate() {
-        let (Body::ToolResult { is_error, .. }, Some(pair)) = (body, case.index.pair[part]) else {
-            continue;
-        };
-        let result = &mut results[pair as usize];
-        result.places.push((case.index.message_of[part], part as u32));
-        result.is_error |= is_error;
-    }
-    results
 }
 
 /// Returns the files that a call reads.

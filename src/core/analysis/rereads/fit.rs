@@ -1,6 +1,7 @@
-//! Fits the coefficients to items: logistic regressions by Newton's method, their joint error by resampling whole persons.
+//! Fits the coefficients to items: logistic regressions by Newton's method, their joint error by resampling whole
+//! persons.
 
-use super::items::Item;
+use super::items::RereadItem;
 use super::model::{N_FEATURES, RereadModel, TokensFetched, probability};
 use crate::analysis::statistics::Generator;
 use rayon::prelude::*;
@@ -12,21 +13,27 @@ const RESAMPLES: usize = 1_000;
 const SEED: u64 = 0x7265_7265_6164_7321;
 /// Steps of Newton's method. It converges in six to eight unless classes are separable, which the ridge prevents.
 const STEPS: usize = 30;
-/// Weight that pulls coefficients other than the constant to zero: like a thousandth of an item. It keeps a resample solvable.
+/// Weight that pulls coefficients other than the constant to zero: like a thousandth of an item. It keeps a resample
+/// solvable.
 const RIDGE: f64 = 1e-3;
-/// Change of a coefficient below which a fit is done.
+/// Change of a coefficient below which a fit is done: a thousandth of the last of the six decimals that are written.
 const CONVERGED: f64 = 1e-9;
-/// Share of the items whose number of uses bounds the uses that count.
+/// Share of the items whose number of uses bounds the uses that count. For the bundled items it is 25 uses. Beyond, the
+/// logarithm would be extrapolated from a few files with hundreds of uses.
 const USES_QUANTILE: f64 = 0.99;
-/// Fewest items that were read again, and persons, on each side. With fewer, coefficients say nothing.
+/// Fewest items that were read again on each side: five for each of the four coefficients. With fewer, they say
+/// nothing.
 const MIN_READ_AGAIN: usize = 20;
+/// Fewest persons on each side. Whole persons are resampled, and of three the same one is drawn three times in one
+/// resample of nine.
 const MIN_PERSONS: usize = 4;
 
-/// The multiple of the last read that re-reads fetch, measured on totals of the sessions behind the bundled items.
+/// The multiple of the last read that re-reads fetch, measured on totals of the sessions behind the bundled items. It
+/// is above 1 because a file is read again in pieces or more than once.
 const TOKENS: TokensFetched = TokensFetched { factor: 1.5, low: 1.2, high: 1.9 };
 
 /// A row of a regression: features, whether the file was read again, and the weight.
-struct Row<const N: usize> {
+struct RegressionRow<const N: usize> {
     features: [f64; N],
     is_read_again: bool,
     person: u32,
@@ -36,17 +43,17 @@ struct Row<const N: usize> {
 ///
 /// # Errors
 /// A sentence that says what is missing.
-pub fn fit(items: &[Item], source: String) -> Result<RereadModel, String> {
-    let fitted: Vec<&Item> = items.iter().filter(|item| item.is_fitted()).collect();
+pub fn fit(items: &[RereadItem], source: String) -> Result<RereadModel, String> {
+    let fitted: Vec<&RereadItem> = items.iter().filter(|item| item.is_fitted()).collect();
     let most_uses = most_uses(&fitted);
-    let (removed, held): (Vec<&Item>, Vec<&Item>) =
+    let (removed, held): (Vec<&RereadItem>, Vec<&RereadItem>) =
         fitted.into_iter().partition(|item| !item.is_control);
     for (name, side) in [("compactions", &removed), ("control points", &held)] {
         check(name, side)?;
     }
     let removed_rows = rows(&removed, |item| item.known.features(u32::MAX));
     let held_rows = rows(&held, |item| item.known.features(u32::MAX));
-    let known: Vec<&Item> =
+    let known: Vec<&RereadItem> =
         removed.iter().copied().filter(|item| item.is_named.is_some()).collect();
     let known_rows = rows(&known, |item| {
         let [a, b, c, d] = item.known.features(u32::MAX);
@@ -65,14 +72,15 @@ pub fn fit(items: &[Item], source: String) -> Result<RereadModel, String> {
 }
 
 /// Returns the coefficients of removed content without one person's items.
-pub(super) fn removed_without(items: &[&Item], person: u32) -> [f64; N_FEATURES] {
+pub(super) fn removed_without(items: &[&RereadItem], person: u32) -> [f64; N_FEATURES] {
     let rows = rows(items, |item| item.known.features(u32::MAX));
     regression(&rows, |row| f64::from(u8::from(row != person)))
 }
 
-/// Returns the intercept and slope of a regression of re-reads on predicted log odds: 0 and 1 if predictions are calibrated.
+/// Returns the intercept and slope of a regression of re-reads on predicted log odds: 0 and 1 if predictions are
+/// calibrated.
 pub(super) fn calibration(predicted: &[(f64, bool)]) -> [f64; 2] {
-    let rows = predicted.iter().map(|(p, is_read_again)| Row {
+    let rows = predicted.iter().map(|(p, is_read_again)| RegressionRow {
         features: [1.0, (p / (1.0 - p)).ln()],
         is_read_again: *is_read_again,
         person: 0,
@@ -86,14 +94,14 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Returns the number of uses that 99 % of the items do not exceed.
-fn most_uses(items: &[&Item]) -> u32 {
+fn most_uses(items: &[&RereadItem]) -> u32 {
     let mut uses: Vec<u32> = items.iter().map(|item| item.known.uses).collect();
     uses.sort_unstable();
     let at = (uses.len() as f64 * USES_QUANTILE) as usize;
     uses.get(at).or(uses.last()).copied().unwrap_or(1)
 }
 
-fn check(name: &str, items: &[&Item]) -> Result<(), String> {
+fn check(name: &str, items: &[&RereadItem]) -> Result<(), String> {
     let read_again = items.iter().filter(|item| item.is_read_again_within(super::WINDOW_CALLS));
     let read_again = read_again.count();
     let mut persons: Vec<u32> = items.iter().map(|item| item.person).collect();
@@ -108,8 +116,11 @@ fn check(name: &str, items: &[&Item]) -> Result<(), String> {
     Ok(())
 }
 
-fn rows<const N: usize>(items: &[&Item], features: impl Fn(&Item) -> [f64; N]) -> Vec<Row<N>> {
-    let rows = items.iter().map(|item| Row {
+fn rows<const N: usize>(
+    items: &[&RereadItem],
+    features: impl Fn(&RereadItem) -> [f64; N],
+) -> Vec<RegressionRow<N>> {
+    let rows = items.iter().map(|item| RegressionRow {
         features: features(item),
         is_read_again: item.is_read_again_within(super::WINDOW_CALLS),
         person: item.person,
@@ -118,7 +129,10 @@ fn rows<const N: usize>(items: &[&Item], features: impl Fn(&Item) -> [f64; N]) -
 }
 
 /// Returns the coefficients that make the rows most likely, each row with the weight of its person.
-fn regression<const N: usize>(rows: &[Row<N>], weight: impl Fn(u32) -> f64) -> [f64; N] {
+///
+/// Newton's method moves to the top of a parabola that has the slope and curvature of the log-likelihood at the
+/// coefficients so far. The log-likelihood has a single maximum, so no start can lead elsewhere.
+fn regression<const N: usize>(rows: &[RegressionRow<N>], weight: impl Fn(u32) -> f64) -> [f64; N] {
     let mut coefficients = [0.0; N];
     for _ in 0..STEPS {
         let (mut hessian, mut slope) = ([[0.0; N]; N], [0.0; N]);
@@ -180,9 +194,12 @@ fn solve<const N: usize>(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> Opti
 }
 
 /// Returns the covariance of both regressions over resamples of whole persons.
+///
+/// The sessions of a person resemble each other, so resampling single files would make the errors far too small. Both
+/// regressions use the same resample, since removed and held content of one person vary together.
 fn covariance(
-    removed: &[Row<N_FEATURES>],
-    held: &[Row<N_FEATURES>],
+    removed: &[RegressionRow<N_FEATURES>],
+    held: &[RegressionRow<N_FEATURES>],
 ) -> [[f64; 2 * N_FEATURES]; 2 * N_FEATURES] {
     let persons: Vec<u32> = {
         let all = removed.iter().chain(held).map(|row| row.person);

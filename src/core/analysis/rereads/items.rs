@@ -1,7 +1,7 @@
 //! One row for each file at a recorded compaction or control point: what was known, and whether it was read again.
 //!
-//! The table holds numbers only, no text of the sessions. A *control point* is a call at which nothing was compacted: it shows how
-//! often content that is still there is read again.
+//! The table holds numbers only, no text of the sessions. A *control point* is a call at which nothing was compacted:
+//! it shows how often content that is still there is read again.
 
 use super::model::{FileUse, WINDOW_CALLS};
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ impl ItemKind {
 
 /// A file, or what else a tool call named, at a compaction or control point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct RereadItem {
     /// Its kind.
     pub kind: ItemKind,
     /// Number of the session.
@@ -73,7 +73,7 @@ pub struct Item {
     pub observed_calls: u32,
 }
 
-impl Item {
+impl RereadItem {
     /// Returns whether it was read again within a number of calls.
     pub fn is_read_again_within(&self, calls: u32) -> bool {
         self.read_again_after.is_some_and(|after| after <= calls)
@@ -109,12 +109,12 @@ const COLUMNS: [&str; 15] = [
     "was_read",
 ];
 
-/// Reads a table of items: comma-separated values with a heading. Files that were only written are left out. `person` is the
-/// column that tells persons apart.
+/// Reads a table of items: comma-separated values with a heading. Files that were only written are left out. `person`
+/// is the column that tells persons apart.
 ///
 /// # Errors
 /// The line that is not valid, as a sentence.
-pub fn parse_items(text: &str, person: &str) -> Result<Vec<Item>, String> {
+pub fn parse_items(text: &str, person: &str) -> Result<Vec<RereadItem>, String> {
     let mut lines = text.lines();
     let heading: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let mut places = [0; COLUMNS.len()];
@@ -139,7 +139,7 @@ pub fn parse_items(text: &str, person: &str) -> Result<Vec<Item>, String> {
 }
 
 /// Writes a table that [`parse_items`] reads.
-pub fn write_items(items: &[Item]) -> String {
+pub fn write_items(items: &[RereadItem]) -> String {
     let mut text = COLUMNS.join(",");
     text.push('\n');
     let bit = u8::from;
@@ -176,7 +176,7 @@ struct Numbers {
 
 impl Numbers {
     /// Returns the item of a row; none if a cell is not valid.
-    fn item(&mut self, row: [&str; COLUMNS.len()]) -> Option<Item> {
+    fn item(&mut self, row: [&str; COLUMNS.len()]) -> Option<RereadItem> {
         let [
             session,
             person,
@@ -206,7 +206,7 @@ impl Numbers {
             text => Some(Some(text.parse::<u32>().ok()?)),
         };
         let tokens: f64 = tokens.parse().ok()?;
-        Some(Item {
+        Some(RereadItem {
             kind,
             session: number(&mut self.sessions, session),
             person: number(&mut self.persons, person),
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_table_is_read_as_it_was_written() {
-        let item = |is_control| Item {
+        let item = |is_control| RereadItem {
             kind: ItemKind::File,
             session: 0,
             person: 0,

@@ -65,7 +65,7 @@ pub struct RemovedFile {
 }
 
 /// A removal before it is weighed.
-struct Removal {
+struct ReadRemoval {
     file: u32,
     call: u32,
     place: (u32, u32),
@@ -170,13 +170,12 @@ impl Ends {
 }
 
 /// Returns the removals of the content of files' last reads, by call. Content that no call lacks is left out.
-fn removals(case: &Case, files: &FileReads, received: &Received) -> Vec<Removal> {
+///
+/// The run's changes are applied to the visibility of messages call by call, and only the reads in changed messages are
+/// looked at. A read that is cut further and further counts each time with the share that is newly missing.
+fn removals(case: &Case, files: &FileReads, received: &Received) -> Vec<ReadRemoval> {
     let n_calls = case.session.calls.len() as u32;
-    let messages = case.session.messages.iter();
-    let first = |in_history| {
-        if in_history { Visibility::Whole } else { Visibility::Gone }
-    };
-    let mut visible: Vec<Visibility> = messages.map(|m| first(m.in_history)).collect();
+    let mut visible = Visibility::at_start(&case.session);
     // The largest share of each read that was missing so far, by file and touch.
     let mut missing = HashMap::<(u32, u32), f64>::new();
     let mut found = Vec::new();
@@ -207,7 +206,7 @@ fn removals(case: &Case, files: &FileReads, received: &Received) -> Vec<Removal>
             if share > *before {
                 let place = read.places[0];
                 let tokens = case.ledger.part(place.1 as usize).as_f64();
-                found.push(Removal {
+                found.push(ReadRemoval {
                     file,
                     call,
                     place,

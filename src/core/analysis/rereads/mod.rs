@@ -1,8 +1,9 @@
 //! Expected re-reads: how many files an agent is expected to read again because a policy removed, cut or cleared their
 //! content, and what that costs.
 //!
-//! A compaction causes re-reads. Age, uses and edits of a file predict them ([`RereadModel`]); names in a summary do not help, and
-//! for commands, searches and values no cost of loss can be shown. `docs/validity.md` has the data and their limits.
+//! A compaction causes re-reads. Age, uses and edits of a file predict them ([`RereadModel`]); names in a summary do
+//! not help, and for commands, searches and values no cost of loss can be shown. `docs/validity.md` has the data and
+//! their limits.
 
 mod attachments;
 mod files;
@@ -16,16 +17,17 @@ mod price;
 mod read_command;
 mod retention;
 mod text;
+mod tool_results;
 mod validity;
 
 pub use files::FileReads;
 pub use fit::fit;
-pub use items::{Item, ItemKind, parse_items, write_items};
+pub use items::{ItemKind, RereadItem, parse_items, write_items};
 pub use lane::{ExpectedRereads, RemovedFile, RereadMeasure, RereadTotal};
 pub use left_out::LeftOut;
 pub use model::{Expected, FileUse, RereadModel, TokensFetched, WINDOW_CALLS};
-pub use observe::{is_encrypted, observed_items};
+pub use observe::observed_items;
 pub use price::RereadPrices;
 pub use retention::{RetentionCurve, RetentionCurves, retention_curves};
 pub use text::rereads_number;
-pub use validity::{Counts, EffectRow, ObservedExpected, Validity, Verdict};
+pub use validity::{EffectRow, ItemCounts, ObservedExpected, Validity, ValidityVerdict};

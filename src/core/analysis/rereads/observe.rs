@@ -1,19 +1,26 @@
 //! The items of a session: its files at each recorded compaction, and at control points before it.
 
 use super::files::FileReads;
-use super::items::{Item, ItemKind};
+use super::items::{ItemKind, RereadItem};
 use super::model::FileUse;
+use crate::analysis::facts::is_encrypted;
 use crate::engine::Case;
-use crate::session::{Body, Session};
+use crate::session::Session;
 use std::ops::Range;
 
-/// Calls from a control point to the compaction that follows: the first, then every sixty more.
+/// Calls from the last control point to the compaction that follows. It is larger than the longest window of the
+/// validity page (40 calls), so that no observation reaches into the compaction.
 const FIRST_CONTROL: u32 = 45;
+/// Calls between two control points. It is larger than that window, so that no call is observed twice.
 const NEXT_CONTROL: u32 = 60;
 
-/// Returns the items of a session, with the number of the session and of its person. A file is read again if a call reads it
-/// before any call edits it: an agent that edits first did without the content.
-pub fn observed_items(files: &FileReads, case: &Case, (session, person): (u32, u32)) -> Vec<Item> {
+/// Returns the items of a session, with the number of the session and of its person. A file is read again if a call
+/// reads it before any call edits it: an agent that edits first did without the content.
+pub fn observed_items(
+    files: &FileReads,
+    case: &Case,
+    (session, person): (u32, u32),
+) -> Vec<RereadItem> {
     let recorded = &case.session;
     let n_calls = recorded.calls.len() as u32;
     let program = recorded.source.format.to_owned();
@@ -27,7 +34,7 @@ pub fn observed_items(files: &FileReads, case: &Case, (session, person): (u32, u
         }
         let next = compactions.get(point as usize + 1);
         let end = next.map_or(n_calls, |next| next.call as u32).max(call);
-        let template = Item {
+        let template = RereadItem {
             kind: ItemKind::File,
             session,
             person,
@@ -41,15 +48,15 @@ pub fn observed_items(files: &FileReads, case: &Case, (session, person): (u32, u
             read_again_after: None,
             observed_calls: end - call,
         };
-        let context = Context::after(recorded, point as usize);
+        let context = ContextAfter::after(recorded, point as usize);
         let segment = Segment { start, call, end };
         for (item, file) in items_at(files, case, segment, &template) {
             let is_named = (!item.is_encrypted).then(|| context.names(files.name(file)));
-            found.push(Item { is_named, ..item });
+            found.push(RereadItem { is_named, ..item });
         }
         let mut at = call.checked_sub(FIRST_CONTROL);
         while let Some(control) = at.filter(|at| *at > start) {
-            let template = Item {
+            let template = RereadItem {
                 point: controls,
                 is_control: true,
                 is_encrypted: false,
@@ -79,8 +86,8 @@ fn items_at<'a>(
     files: &'a FileReads,
     case: &'a Case,
     segment: Segment,
-    template: &'a Item,
-) -> impl Iterator<Item = (Item, u32)> + 'a {
+    template: &'a RereadItem,
+) -> impl Iterator<Item = (RereadItem, u32)> + 'a {
     let Segment { start, call, end } = segment;
     (0..).zip(files.files()).filter_map(move |(file, touched)| {
         let within = |range: Range<u32>| {
@@ -91,7 +98,7 @@ fn items_at<'a>(
         let part = last.places[0].1 as usize;
         let first = within(call..end).next();
         let first = first.filter(|touch| touch.read.is_some());
-        let item = Item {
+        let item = RereadItem {
             known: files.file_use(file, call),
             tokens: case.ledger.part(part).as_f64() / f64::from(last.shared_by),
             read_again_after: first.map(|touch| touch.call - call + 1),
@@ -101,26 +108,12 @@ fn items_at<'a>(
     })
 }
 
-/// Returns whether the text of a summary among these messages is unknown.
-pub fn is_encrypted(session: &Session, kept: &[usize]) -> bool {
-    let summaries = kept.iter().filter_map(|idx| session.messages.get(*idx));
-    let mut bodies = summaries
-        .filter(|message| message.is_summary)
-        .flat_map(|message| session.parts_of(message))
-        .map(|part| &part.body);
-    bodies.any(|body| match body {
-        Body::Thinking { text, sealed_bytes, .. } => text.is_empty() && *sealed_bytes > 0,
-        Body::Opaque { .. } => true,
-        _ => false,
-    })
-}
-
 /// The texts of the first context after a recorded compaction.
-struct Context<'a> {
+struct ContextAfter<'a> {
     texts: Vec<&'a str>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> ContextAfter<'a> {
     fn after(session: &'a Session, compaction: usize) -> Self {
         let compaction = &session.compactions[compaction];
         let end = session.calls[compaction.call].context_end;

@@ -4,12 +4,12 @@
 const PRINTERS: [&str; 11] =
     ["bat", "cat", "gc", "get-content", "head", "less", "more", "nl", "sed", "tail", "type"];
 
-/// Returns the files that the first programs of a command line's pipelines print. Commands that write or count only are no
-/// reads; words in quotes are taken whole, variables and patterns are no files.
+/// Returns the files that the first programs of a command line's pipelines print. Commands that write or count only are
+/// no reads; words in quotes are taken whole, variables and patterns are no files.
 pub(super) fn files_read(command: &str) -> Vec<String> {
     let mut files = Vec::new();
     for pipeline in pipelines(command) {
-        let first: Vec<&Word> = pipeline.iter().collect();
+        let first: Vec<&CommandWord> = pipeline.iter().collect();
         let Some((program, words)) = first.split_first() else {
             continue;
         };
@@ -48,7 +48,7 @@ fn is_write(program: &str, word: &str) -> bool {
 }
 
 /// Returns whether a word can be the name of a file: neither a number, a variable nor a pattern.
-fn is_file(word: &Word) -> bool {
+fn is_file(word: &CommandWord) -> bool {
     let text = &word.text;
     let has_letter = text.chars().any(char::is_alphabetic);
     has_letter && !text.contains(['*', '?', '$', '`', '\n', '{', '(', '|', '>'])
@@ -56,14 +56,14 @@ fn is_file(word: &Word) -> bool {
 
 /// A word of a command line without its quotes.
 #[derive(Debug, Default, PartialEq)]
-struct Word {
+struct CommandWord {
     text: String,
 }
 
 /// Returns the words of the first program of each pipeline. A here-document ends the line.
-fn pipelines(command: &str) -> Vec<Vec<Word>> {
+fn pipelines(command: &str) -> Vec<Vec<CommandWord>> {
     let mut all = vec![Vec::new()];
-    let mut word: Option<Word> = None;
+    let mut word: Option<CommandWord> = None;
     let mut in_pipe = false;
     let mut chars = command.chars().peekable();
     while let Some(c) = chars.next() {
@@ -96,7 +96,7 @@ fn pipelines(command: &str) -> Vec<Vec<Word>> {
 }
 
 /// Ends a word. Programs behind the first of a pipeline print no file of their own.
-fn push(all: &mut [Vec<Word>], word: &mut Option<Word>, in_pipe: bool) {
+fn push(all: &mut [Vec<CommandWord>], word: &mut Option<CommandWord>, in_pipe: bool) {
     let word = word.take();
     if let (Some(word), Some(last), false) = (word, all.last_mut(), in_pipe) {
         last.push(word);

@@ -1,13 +1,13 @@
-//! Retention: the expected re-reads of a compaction by how much of the newest content it keeps. One curve shows the effect of every
-//! value of `keep_recent` or `prune_protect`.
+//! Retention: the expected re-reads of a compaction by how much of the newest content it keeps. One curve shows the
+//! effect of every value of `keep_recent` or `prune_protect`.
 
 use super::lane::RereadMeasure;
 use crate::engine::Case;
 use crate::session::Kind;
 use crate::units::Usd;
 
-/// Calls at which a compaction is tried, spread evenly over the session. With twice as many, curves of real sessions change by
-/// less than the interval of the coefficients.
+/// Calls at which a compaction is tried, spread evenly over the session. With twice as many, curves of real sessions
+/// change by less than the interval of the coefficients.
 const POINTS: usize = 24;
 
 /// The curves of a session.
@@ -23,13 +23,13 @@ pub struct RetentionCurves {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetentionCurve {
     /// Amounts, ascending: keeping so much keeps one file more.
-    steps: Vec<Step>,
+    steps: Vec<RetentionStep>,
     is_priced: bool,
 }
 
 /// A file that is kept from an amount on, with the sums of all files that need more.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
+struct RetentionStep {
     amount: u64,
     rereads_beyond: f64,
     usd_beyond: f64,
@@ -48,12 +48,12 @@ impl RetentionCurve {
     fn new(mut files: Vec<(u64, f64, f64)>, is_priced: bool) -> Self {
         files.sort_by_key(|file| file.0);
         let (mut rereads, mut usd) = (0.0, 0.0);
-        let mut steps: Vec<Step> = Vec::with_capacity(files.len() + 1);
+        let mut steps: Vec<RetentionStep> = Vec::with_capacity(files.len() + 1);
         for (amount, extra, price) in files.into_iter().rev() {
-            steps.push(Step { amount, rereads_beyond: rereads, usd_beyond: usd });
+            steps.push(RetentionStep { amount, rereads_beyond: rereads, usd_beyond: usd });
             (rereads, usd) = (rereads + extra, usd + price);
         }
-        steps.push(Step { amount: 0, rereads_beyond: rereads, usd_beyond: usd });
+        steps.push(RetentionStep { amount: 0, rereads_beyond: rereads, usd_beyond: usd });
         steps.reverse();
         Self { steps, is_priced }
     }
@@ -76,7 +76,7 @@ impl RetentionCurve {
     /// Returns the smallest amount from which on re-reads are at most this share of those without any kept content.
     pub fn smallest(&self, share: f64) -> u64 {
         let most = self.at(0).rereads;
-        let is_enough = |step: &&Step| step.rereads_beyond <= share * most;
+        let is_enough = |step: &&RetentionStep| step.rereads_beyond <= share * most;
         self.steps.iter().find(is_enough).map_or(0, |step| step.amount)
     }
 

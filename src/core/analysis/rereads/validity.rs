@@ -1,14 +1,15 @@
 //! Whether the model predicts: observed against expected re-reads, with control points and whole persons resampled.
 
 use super::fit::fit;
-use super::items::{Item, ItemKind};
+use super::items::{ItemKind, RereadItem};
 use super::left_out::LeftOut;
 use super::model::{RereadModel, WINDOW_CALLS};
 use crate::analysis::statistics::{Ratio, estimate_ratio};
 use crate::figure::counted;
 use std::collections::BTreeSet;
 
-/// Windows of calls in which re-reads after compactions and control points are compared.
+/// Windows of calls in which re-reads after compactions and control points are compared: that of the model, half of it
+/// and twice as much, so that the page shows what the choice of the window changes.
 const WINDOWS: [u32; 3] = [10, 20, 40];
 /// Slopes of calibration that count as calibrated: predictions that are off by a quarter mislead no ranking.
 const CALIBRATED: std::ops::RangeInclusive<f64> = 0.75..=1.0 / 0.75;
@@ -19,7 +20,7 @@ pub struct Validity {
     /// Name of the table or sessions.
     pub source: String,
     /// Numbers of sessions, persons, compactions and control points with an item.
-    pub counts: Counts,
+    pub counts: ItemCounts,
     /// Coefficients fitted to the items, or why there are none.
     pub model: Result<RereadModel, String>,
     /// Predictions for each person from the others; none without coefficients.
@@ -32,9 +33,9 @@ pub struct Validity {
     pub named: [Ratio; 2],
 }
 
-/// What a table contains.
+/// The contents of a table in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ItemCounts {
     /// Sessions.
     pub sessions: usize,
     /// Persons.
@@ -69,18 +70,19 @@ pub struct EffectRow {
     pub shares: [f64; 2],
     /// Their ratio.
     pub ratio: Ratio,
-    /// For files: observed re-reads after compactions / those expected if the content had stayed, at equal age, uses and edits.
+    /// For files: observed re-reads after compactions / those expected if the content had stayed, at equal age, uses
+    /// and edits.
     pub matched: Option<Ratio>,
 }
 
-/// What a validity page may conclude about the model.
+/// The conclusion of a validity page about the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ValidityVerdict {
     /// Predictions for people who were left out are calibrated and rank compactions.
     Predicts,
     /// They rank compactions, but are not calibrated.
     Ranks,
-    /// Nothing can be shown.
+    /// The data show neither.
     Inconclusive,
     /// There are too few persons.
     TooFewPersons,
@@ -88,8 +90,8 @@ pub enum Verdict {
 
 impl Validity {
     /// Judges items. `model` are the coefficients in use, which the observed re-reads are held against.
-    pub fn of(items: &[Item], model: &RereadModel, source: String) -> Self {
-        let counts = Counts::of(items);
+    pub fn of(items: &[RereadItem], model: &RereadModel, source: String) -> Self {
+        let counts = ItemCounts::of(items);
         let own = fit(items, counts.source(&source));
         let left_out = own.is_ok().then(|| LeftOut::new(items));
         Self {
@@ -103,22 +105,23 @@ impl Validity {
         }
     }
 
-    /// Returns the conclusion. Neither few persons nor items that were chosen by what happened later can make it *predicts*:
-    /// every person is predicted by the others, and only files that were observed for the whole window count.
-    pub fn verdict(&self) -> Verdict {
+    /// Returns the conclusion. Neither few persons nor items that were chosen by what happened later can make it
+    /// *predicts*: every person is predicted by the others, and only files that were observed for the whole window
+    /// count.
+    pub fn verdict(&self) -> ValidityVerdict {
         let Some(left_out) = &self.left_out else {
-            return Verdict::TooFewPersons;
+            return ValidityVerdict::TooFewPersons;
         };
         match left_out.interval {
-            None => Verdict::TooFewPersons,
-            Some(interval) if interval.low <= 0.0 => Verdict::Inconclusive,
-            Some(_) if CALIBRATED.contains(&left_out.calibration[1]) => Verdict::Predicts,
-            Some(_) => Verdict::Ranks,
+            None => ValidityVerdict::TooFewPersons,
+            Some(interval) if interval.low <= 0.0 => ValidityVerdict::Inconclusive,
+            Some(_) if CALIBRATED.contains(&left_out.calibration[1]) => ValidityVerdict::Predicts,
+            Some(_) => ValidityVerdict::Ranks,
         }
     }
 }
 
-impl Counts {
+impl ItemCounts {
     /// Returns the source that a file of coefficients names.
     fn source(self, table: &str) -> String {
         format!(
@@ -129,14 +132,14 @@ impl Counts {
         )
     }
 
-    fn of(items: &[Item]) -> Self {
-        let points = |is_wanted: &dyn Fn(&Item) -> bool| {
+    fn of(items: &[RereadItem]) -> Self {
+        let points = |is_wanted: &dyn Fn(&RereadItem) -> bool| {
             let wanted = items.iter().filter(|item| is_wanted(item));
             let points = wanted.map(|item| (item.session, item.point));
             points.collect::<BTreeSet<_>>().len()
         };
         let distinct =
-            |of: &dyn Fn(&Item) -> u32| items.iter().map(of).collect::<BTreeSet<_>>().len();
+            |of: &dyn Fn(&RereadItem) -> u32| items.iter().map(of).collect::<BTreeSet<_>>().len();
         Self {
             sessions: distinct(&|item| item.session),
             persons: distinct(&|item| item.person),
@@ -148,12 +151,12 @@ impl Counts {
 }
 
 /// Returns observed against expected re-reads: of all programs, then of each.
-fn observed_expected(items: &[Item], model: &RereadModel) -> Vec<ObservedExpected> {
+fn observed_expected(items: &[RereadItem], model: &RereadModel) -> Vec<ObservedExpected> {
     let removed = || items.iter().filter(|item| item.is_fitted() && !item.is_control);
     let programs: BTreeSet<&str> = removed().map(|item| &*item.program).collect();
     let of = |program: Option<&str>| {
-        let is_of = |item: &&Item| program.is_none_or(|program| item.program == program);
-        let own: Vec<&Item> = removed().filter(is_of).collect();
+        let is_of = |item: &&RereadItem| program.is_none_or(|program| item.program == program);
+        let own: Vec<&RereadItem> = removed().filter(is_of).collect();
         ObservedExpected {
             program: program.map(str::to_owned),
             files: own.len(),
@@ -167,7 +170,7 @@ fn observed_expected(items: &[Item], model: &RereadModel) -> Vec<ObservedExpecte
 }
 
 /// Returns the rows of items after compactions against control points.
-fn effects(items: &[Item], model: &RereadModel) -> Vec<EffectRow> {
+fn effects(items: &[RereadItem], model: &RereadModel) -> Vec<EffectRow> {
     let mut rows = Vec::new();
     for kind in ItemKind::ALL {
         for window in WINDOWS {
@@ -181,7 +184,7 @@ fn effects(items: &[Item], model: &RereadModel) -> Vec<EffectRow> {
                 of.collect::<Vec<_>>()
             };
             let sides = [side(false), side(true)];
-            let share = |side: &[&Item]| {
+            let share = |side: &[&RereadItem]| {
                 let again = side.iter().filter(|item| item.is_read_again_within(window));
                 again.count() as f64 / side.len() as f64
             };
@@ -208,7 +211,7 @@ fn effects(items: &[Item], model: &RereadModel) -> Vec<EffectRow> {
 
 /// Returns observed / expected re-reads of files that the next context names, and of those that it does not, by the
 /// coefficients without names: 1 for both if a name meant nothing at equal age, uses and edits.
-fn named(items: &[Item], model: &RereadModel) -> [Ratio; 2] {
+fn named(items: &[RereadItem], model: &RereadModel) -> [Ratio; 2] {
     [true, false].map(|is_named| {
         let of = items
             .iter()
@@ -219,7 +222,7 @@ fn named(items: &[Item], model: &RereadModel) -> [Ratio; 2] {
     })
 }
 
-fn is_read_again(item: &Item, window: u32) -> f64 {
+fn is_read_again(item: &RereadItem, window: u32) -> f64 {
     f64::from(u8::from(item.is_read_again_within(window)))
 }
 
@@ -232,7 +235,7 @@ fn ratio(pairs: impl Iterator<Item = (u32, f64, f64)>) -> Ratio {
 }
 
 /// Estimates the ratio of the shares of two groups.
-fn ratio_of_shares(sides: &[Vec<&Item>; 2], window: u32) -> Ratio {
+fn ratio_of_shares(sides: &[Vec<&RereadItem>; 2], window: u32) -> Ratio {
     let first = sides[0].iter();
     let first =
         first.map(|item| (item.person as usize, [is_read_again(item, window), 1.0, 0.0, 0.0]));

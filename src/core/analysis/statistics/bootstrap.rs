@@ -4,19 +4,20 @@ use super::generator::Generator;
 use super::{Estimate, Interval};
 use std::collections::BTreeMap;
 
-/// Number of resamples.
+/// Number of resamples. The share outside one end of the interval then has a standard error of 0.16 points around 2.5
+/// %; with 1,000 it would be 0.5 points, and the word *inconclusive* could depend on the seed.
 const RESAMPLES: usize = 10_000;
-/// Seed of every bootstrap.
+/// Seed of every bootstrap. Any number: the same answers have to give the same interval.
 const SEED: u64 = 0x506c_696d_736f_6c6c;
 /// Share of the resamples outside the interval on each side.
 const TAIL: f64 = 0.025;
 
 /// A cluster and the values of one pair.
-pub(super) type Row<const N: usize> = (usize, [f64; N]);
+pub(super) type ClusterRow<const N: usize> = (usize, [f64; N]);
 
 /// Estimates a statistic of sums. `statistic` returns `None` if the sums do not define it.
 pub(super) fn estimate<const N: usize>(
-    rows: &[Row<N>],
+    rows: &[ClusterRow<N>],
     statistic: impl Fn([f64; N]) -> Option<f64>,
 ) -> Estimate {
     let clusters = sums_by_cluster(rows);
@@ -29,7 +30,7 @@ pub(super) fn estimate<const N: usize>(
     Estimate::new(value, interval, rows.len(), clusters.len())
 }
 
-fn sums_by_cluster<const N: usize>(rows: &[Row<N>]) -> Vec<[f64; N]> {
+fn sums_by_cluster<const N: usize>(rows: &[ClusterRow<N>]) -> Vec<[f64; N]> {
     let mut sums: BTreeMap<usize, [f64; N]> = BTreeMap::new();
     for (cluster, values) in rows {
         add(sums.entry(*cluster).or_insert([0.0; N]), values);
@@ -43,8 +44,8 @@ fn add<const N: usize>(sum: &mut [f64; N], values: &[f64; N]) {
     }
 }
 
-/// Returns the percentile interval. Resamples without a value count as outside on both sides, so that the interval is unknown
-/// if there are many. One cluster has no interval.
+/// Returns the percentile interval. Resamples without a value count as outside on both sides, so that the interval is
+/// unknown if there are many. One cluster has no interval.
 fn interval<const N: usize>(
     clusters: &[[f64; N]],
     statistic: impl Fn([f64; N]) -> Option<f64>,
@@ -68,6 +69,7 @@ fn interval<const N: usize>(
     };
     let mut values: Vec<f64> = (0..RESAMPLES).filter_map(resample).collect();
     let tail = (RESAMPLES as f64 * TAIL) as usize;
+    // Resamples without a value use up the tails first. If they are more, an end of the interval is unknown.
     let inside = tail.checked_sub(RESAMPLES - values.len())?;
     let outside = values.len().checked_sub(inside + 1)?;
     let mut nth = |n| *values.select_nth_unstable_by(n, f64::total_cmp).1;
@@ -78,17 +80,17 @@ fn interval<const N: usize>(
 mod tests {
     use super::*;
 
-    fn mean(rows: &[Row<2>]) -> Estimate {
+    fn mean(rows: &[ClusterRow<2>]) -> Estimate {
         estimate(rows, |[sum, n]| Some(sum / n))
     }
 
     #[test]
     fn pairs_of_one_cluster_add_no_certainty() {
         let value = |cluster: usize| f64::from(cluster.is_multiple_of(2));
-        let single: Vec<Row<2>> = (0..20).map(|c| (c, [value(c), 1.0])).collect();
+        let single: Vec<ClusterRow<2>> = (0..20).map(|c| (c, [value(c), 1.0])).collect();
         let repeated: Vec<_> = single.iter().copied().cycle().take(200).collect();
         let independent: Vec<_> = (0..200).map(|c| (c, [value(c), 1.0])).collect();
-        let width = |rows: &[Row<2>]| {
+        let width = |rows: &[ClusterRow<2>]| {
             let interval = mean(rows).interval.unwrap();
             interval.high - interval.low
         };
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_order_of_the_rows_does_not_matter() {
-        let rows: Vec<Row<2>> = (0..30).map(|n| (n / 3, [(n % 7) as f64, 1.0])).collect();
+        let rows: Vec<ClusterRow<2>> = (0..30).map(|n| (n / 3, [(n % 7) as f64, 1.0])).collect();
         let reversed: Vec<_> = rows.iter().rev().copied().collect();
         assert_eq!(mean(&rows), mean(&reversed));
     }
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn a_statistic_that_is_often_undefined_has_no_interval() {
         // A resample without cluster 0 has a denominator of 0: (9/10)^10 = 35 % of them.
-        let rows: Vec<Row<2>> = (0..10).map(|c| (c, [0.5, f64::from(c == 0)])).collect();
+        let rows: Vec<ClusterRow<2>> = (0..10).map(|c| (c, [0.5, f64::from(c == 0)])).collect();
         let ratio = estimate(&rows, |[top, bottom]| (bottom > 0.0).then(|| top / bottom));
         assert_eq!((ratio.value, ratio.interval), (Some(5.0), None));
     }

@@ -1,5 +1,5 @@
-//! Statistics of paired scores that are clustered by compaction: intervals by a cluster bootstrap, the effect retained, paired
-//! differences, and the number of pairs that a run needs.
+//! Statistics of paired scores that are clustered by compaction: intervals by a cluster bootstrap, the effect retained,
+//! paired differences, and the number of pairs that a run needs.
 //!
 //! The generator is seeded, so that the same scores give the same interval.
 

@@ -27,8 +27,8 @@ pub struct PairedScore {
     pub second: f64,
 }
 
-/// Estimates the effect retained, (lane − none) / (full − none), over the sums of all probes. It cannot be judged if the
-/// context does not raise the score.
+/// Estimates the effect retained, (lane − none) / (full − none), over the sums of all probes. It cannot be judged if
+/// the context does not raise the score.
 pub fn effect_retained(scores: &[BaselinedScore]) -> Estimate {
     let rows: Vec<_> = scores.iter().map(|s| (s.cluster, s.effects())).collect();
     estimate(&rows, share)
@@ -75,8 +75,8 @@ pub fn mean(values: &[ClusteredValue]) -> Estimate {
     estimate(&rows, |[sum, n]| Some(sum / n))
 }
 
-/// Estimates the difference of two means over different items of the same clusters: first minus second. It cannot be judged
-/// if one of them has no item.
+/// Estimates the difference of two means over different items of the same clusters: first minus second. It cannot be
+/// judged if one of them has no item.
 pub fn difference_of_means(first: &[ClusteredValue], second: &[ClusteredValue]) -> Estimate {
     let first = first.iter();
     let first = first.map(|v| (v.cluster, [v.value, 1.0, 0.0, 0.0]));

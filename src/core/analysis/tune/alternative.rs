@@ -3,7 +3,7 @@
 use super::gauge::Gauge;
 use super::recommend::recommend;
 use super::recommendation_text::sentence;
-use super::space::Subject;
+use super::space::SweepSubject;
 use super::sweep::{plan, sweep};
 use crate::engine::Policy;
 use crate::progress::Progress;
@@ -28,8 +28,8 @@ pub fn alternative(
 ) -> Option<Alternative> {
     // A policy without stages is no alternative.
     let acting = policies.iter().filter(|policy| !policy.stages.is_empty());
-    let subjects: Vec<Subject> = acting
-        .map(|policy| Subject {
+    let subjects: Vec<SweepSubject> = acting
+        .map(|policy| SweepSubject {
             lane: policy.label.clone(),
             policy: (**policy).clone(),
             now: policy.defaults(),

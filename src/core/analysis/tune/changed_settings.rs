@@ -1,5 +1,6 @@
 //! The settings of a policy that differ from given ones.
 
+use super::sweep::Point;
 use crate::engine::{KnobValues, Policy};
 use std::fmt;
 
@@ -33,4 +34,16 @@ pub fn changed_settings(
     };
     let differs = |(name, value): &(&str, f64)| base.get(name) != Some(*value);
     knobs.iter().filter(differs).map(changed).collect()
+}
+
+/// Returns the number of settings that a point changes.
+pub(super) fn changes(points: &[Point], idx: usize) -> usize {
+    let point = &points[idx];
+    let now = points.iter().find(|p| p.is_now && p.subject == point.subject);
+    now.map_or(0, |now| differences(&now.knobs, &point.knobs))
+}
+
+/// Returns the number of different settings.
+pub(super) fn differences(a: &KnobValues, b: &KnobValues) -> usize {
+    a.iter().zip(b.iter()).filter(|(a, b)| a != b).count()
 }

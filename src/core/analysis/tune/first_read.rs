@@ -5,6 +5,9 @@ use crate::engine::{Case, Outcome, PartVisibility, Received, Visibility};
 use crate::session::{Body, Kind};
 
 /// Number of leading characters of a result by which its preview is recognized: a longer first line may be shortened.
+///
+/// Chosen: half as many are not specific (`total 48`), and twice as many would not be found in a preview that shortens
+/// lines.
 const PREVIEW_CHARS: usize = 24;
 
 /// Tool results that a run changed before a call read them.
@@ -14,7 +17,7 @@ pub(in crate::analysis) struct FirstRead {
     pub(in crate::analysis) cut: usize,
     /// Index of the first call that lacked one of these.
     pub(super) call: Option<usize>,
-    /// Number of results that were moved to a file, with a preview in their place.
+    /// Number of results that were moved to a file and replaced by a preview.
     pub(super) spilled: usize,
 }
 
@@ -24,7 +27,7 @@ pub(in crate::analysis) struct FirstReaders {
     calls: Vec<u32>,
 }
 
-/// What remains of a result in its first call.
+/// The part of a result that its first call receives.
 enum Remains {
     Whole,
     /// A preview of a file with the whole result.

@@ -8,11 +8,10 @@ use crate::analysis::rereads::rereads_number;
 use crate::analysis::statistics::{Conclusion, Estimate};
 use crate::figure::{percent, usd};
 use crate::units::{Share, Tokens, Usd};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Reads a count of a score.
-type Count = fn(&Score) -> Option<f64>;
+type ScoreCount = fn(&Score) -> Option<f64>;
 
 /// Figures of a run to check.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +45,7 @@ fn is_flaw(reason: Reason) -> bool {
 
 /// Limits of a run. Without any, no figure may exceed that of the earlier run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits {
+pub struct GateLimits {
     /// Maximum peak, as a share of usable.
     pub peak: Option<Share>,
     /// Maximum cost in dollars.
@@ -132,7 +131,7 @@ pub enum Limit {
     Above(Share),
 }
 
-impl Limits {
+impl GateLimits {
     /// Returns whether any limit applies without an earlier run.
     pub fn are_any(&self) -> bool {
         let is_own = |limit: Option<Limit>| matches!(limit, Some(Limit::AtMost(_)));
@@ -149,7 +148,8 @@ impl Limits {
 }
 
 /// A checked figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Cost in USD.
@@ -218,7 +218,7 @@ pub struct Check {
 }
 
 /// Checks a run against limits and against the earlier run, if given.
-pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<Check> {
+pub fn checks(limits: &GateLimits, now: &Figures, before: Option<&Figures>) -> Vec<Check> {
     let checker = Checker { limits, now: &now.score, before: before.map(|b| &b.score) };
     let mut found = Vec::new();
     checker.cost(&mut found);
@@ -228,7 +228,7 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
     let peak_of = |score: &Score| Some(score.peak_share.0);
     let shown = |share: f64| percent(Share(share));
     checker.figure(&mut found, (Measure::Peak, peak), peak_of, shown);
-    let counts: [(Measure, Option<usize>, Count); 2] = [
+    let counts: [(Measure, Option<usize>, ScoreCount); 2] = [
         (Measure::Overflows, limits.overflows, |score| Some(score.overflows as f64)),
         (Measure::IntoReserve, limits.into_reserve, |score| Some(score.into_reserve as f64)),
     ];
@@ -254,7 +254,7 @@ pub fn checks(limits: &Limits, now: &Figures, before: Option<&Figures>) -> Vec<C
 }
 
 struct Checker<'a> {
-    limits: &'a Limits,
+    limits: &'a GateLimits,
     now: &'a Score,
     before: Option<&'a Score>,
 }

@@ -1,17 +1,19 @@
 //! Recommends one point with a reason.
 //!
-//! Money is the measure: what the run costs plus the price of the re-reads that its removals are expected to cause. That price has
-//! an interval. Points whose intervals overlap are as good as each other; of those, the one with the fewest changes to the
-//! current settings is recommended. What money does not hold comes first: a point that keeps every constraint and decision of
-//! the user, and a peak with room for a longer session, if there is one.
+//! Money is the measure: what the run costs plus the price of the re-reads that its removals are expected to cause.
+//! That price has an interval. Points whose intervals overlap are as good as each other; of those, the one with the
+//! fewest changes to the current settings is recommended. What money does not hold comes first: a point that keeps
+//! every constraint and decision of the user, and a peak with room for a longer session, if there is one.
 
-use super::front::{CostUnit, changes, cost_unit};
+use super::changed_settings::changes;
+use super::cost_unit::{CostUnit, cost_unit};
 use super::gauge::{SAFE_PEAK, Score};
 use super::recommendation_text::{all_lose, cheapest_text, idle, nothing_works, sentence};
-use super::space::Subject;
+use super::space::SweepSubject;
 use super::sweep::Point;
 
-/// Minimum improvement over a simpler setting, whatever the intervals: the error of a calibrated count is about this large.
+/// Minimum improvement over a simpler setting, whatever the intervals: the error of a calibrated count is about this
+/// large.
 pub(super) const MIN_GAIN: f64 = 0.01;
 
 /// The recommended point.
@@ -47,7 +49,7 @@ pub struct Acting {
 /// # Errors
 /// The reason why nothing is recommended, as a sentence.
 pub fn recommend(
-    subjects: &[Subject],
+    subjects: &[SweepSubject],
     points: &[Point],
     recorded: Option<&Score>,
 ) -> Result<Recommendation, String> {
@@ -72,8 +74,8 @@ pub fn recommend(
     })
 }
 
-/// Returns the candidates, cheapest first: of the points that work, those that lose no constraint and no decision of the user, if
-/// there are any; of these, those with a peak of at most 95 % of the usable window, if there are any.
+/// Returns the candidates, cheapest first: of the points that work, those that lose no constraint and no decision of
+/// the user, if there are any; of these, those with a peak of at most 95 % of the usable window, if there are any.
 pub fn candidates(points: &[Point]) -> Vec<usize> {
     candidates_that(points, |_| true)
 }

@@ -1,19 +1,19 @@
-//! Sentences of a recommendation: its reason, the cheapest candidate, and why there is none.
+//! Sentences of a recommendation: its reason, the cheapest candidate, and the reason for no recommendation.
 
 use super::changed_settings::changed_settings;
-use super::front::{CostUnit, cost_unit};
+use super::cost_unit::{CostUnit, cost_unit};
 use super::gauge::{LostRules, Score};
-use super::space::Subject;
+use super::space::SweepSubject;
 use super::sweep::{Point, ruled_out_counts};
 use crate::analysis::rereads::rereads_number;
 use crate::figure::{counted, usd, whole_percent};
 use crate::units::{Share, Tokens, Usd};
 use std::fmt::Write as _;
 
-/// Returns the reason for a point, in sentences. Compares it with the recorded run first, then with the current settings
-/// of its policy.
+/// Returns the reason for a point, in sentences. Compares it with the recorded run first, then with the current
+/// settings of its policy.
 pub(super) fn sentence(
-    subjects: &[Subject],
+    subjects: &[SweepSubject],
     points: &[Point],
     idx: usize,
     recorded: Option<&Score>,
@@ -53,7 +53,7 @@ pub(super) fn sentence(
 }
 
 /// Returns `keep_recent 24, compression_trigger 0.5`, or a phrase for the current settings.
-fn settings(subject: &Subject, now: &Point, point: &Point, n_points: usize) -> String {
+fn settings(subject: &SweepSubject, now: &Point, point: &Point, n_points: usize) -> String {
     if point.is_now && n_points > 1 {
         let n = counted(n_points, "setting");
         return format!("its current settings, as good as any of the {n} tried,");
@@ -66,11 +66,11 @@ fn settings(subject: &Subject, now: &Point, point: &Point, n_points: usize) -> S
     changed.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns `saves 24 % of $4.82 (recorded run) and costs $3.66 ($0.03 of it for about 1.3 re-reads), 40 % less than its current
-/// settings ($6.10)`.
+/// Returns `saves 24 % of $4.82 (recorded run) and costs $3.66 ($0.03 of it for about 1.3 re-reads), 40 % less than its
+/// current settings ($6.10)`.
 fn cost(unit: CostUnit, score: &Score, recorded: Option<&Score>, now: Option<&Score>) -> String {
     let does = does(unit);
-    let change = recorded.and_then(|recorded| Change::of_recorded(unit, score, recorded));
+    let change = recorded.and_then(|recorded| CostDifference::of_recorded(unit, score, recorded));
     let amount =
         |unit, score: &Score| format!("{}{}", amount(unit, score), rereads_part(unit, score));
     let own = match &change {
@@ -94,7 +94,7 @@ fn cost(unit: CostUnit, score: &Score, recorded: Option<&Score>, now: Option<&Sc
     let Some(now) = now else {
         return own;
     };
-    match Change::new(unit, score, now) {
+    match CostDifference::new(unit, score, now) {
         Some(change) => {
             format!("{own}, {} than its current settings ({})", change.text(unit), change.before)
         }
@@ -108,14 +108,14 @@ fn has_cost(unit: CostUnit, score: &Score) -> bool {
 }
 
 /// A visible difference in cost.
-struct Change {
+struct CostDifference {
     /// Difference as a share of the cost before.
     share: f64,
     /// The cost before.
     before: String,
 }
 
-impl Change {
+impl CostDifference {
     fn new(unit: CostUnit, score: &Score, before: &Score) -> Option<Self> {
         has_cost(unit, before).then(|| Self::between(unit, unit.of(score), unit.of(before)))?
     }
@@ -173,7 +173,7 @@ fn rules_text(score: &Score) -> String {
 
 impl LostRules {
     /// Returns `1 of 2 constraints and decisions`.
-    pub fn of_stated(self) -> String {
+    fn of_stated(self) -> String {
         let noun =
             if self.stated == 1 { "constraint or decision" } else { "constraints and decisions" };
         format!("{} of {} {noun}", self.lost, self.stated)
@@ -192,7 +192,7 @@ fn more_than_recorded(score: &Score, recorded: &Score) -> Option<String> {
 }
 
 /// Returns a sentence if a point changes what the system offers no setting for.
-fn not_offered(subject: &Subject, now: &Point, point: &Point) -> String {
+fn not_offered(subject: &SweepSubject, now: &Point, point: &Point) -> String {
     let policy = &subject.policy;
     let changed = changed_settings(policy, &now.knobs, &point.knobs).into_iter();
     let is_fixed = |name: &String| policy.knob(name).is_some_and(|knob| !knob.is_offered);
@@ -252,8 +252,8 @@ fn figure(unit: CostUnit, cost: f64) -> String {
     }
 }
 
-/// Returns a sentence if the recommended point loses constraints or decisions of the user and no point that works keeps them all,
-/// otherwise an empty text.
+/// Returns a sentence if the recommended point loses constraints or decisions of the user and no point that works keeps
+/// them all, otherwise an empty text.
 pub(super) fn all_lose(points: &[Point], point: usize) -> &'static str {
     let mut works = points.iter().filter(|point| point.valid().is_some());
     if points[point].lost_rules() > 0 && works.all(|point| point.lost_rules() > 0) {
@@ -264,7 +264,7 @@ pub(super) fn all_lose(points: &[Point], point: usize) -> &'static str {
 }
 
 /// Returns why no point can be recommended.
-pub(super) fn nothing_works(subjects: &[Subject], points: &[Point]) -> String {
+pub(super) fn nothing_works(subjects: &[SweepSubject], points: &[Point]) -> String {
     let reasons: Vec<String> = ruled_out_counts(points)
         .iter()
         .map(|count| format!("{} {}", count.n, count.description()))

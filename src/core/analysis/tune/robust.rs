@@ -1,8 +1,10 @@
 //! One setting for many sessions: the one with the smallest worst regret, cross-validated by leaving out each session.
 //!
-//! Regret is the relative difference in cost, with expected re-reads, between a setting and the best one for the session. A setting that is ruled out in a session is worse than any regret.
+//! Regret is the relative difference in cost, with expected re-reads, between a setting and the best one for the
+//! session. A setting that is ruled out in a session is worse than any regret.
 
-use super::front::{changes, cost_unit};
+use super::changed_settings::changes;
+use super::cost_unit::cost_unit;
 use super::recommend::{MIN_GAIN, regret};
 use super::sweep::Point;
 use std::cmp::Ordering;
@@ -67,21 +69,22 @@ pub struct SweptSession<'a> {
 
 /// Picks one setting for sessions that were swept with the same plan. None if nothing works in any of them.
 pub fn robust(sessions: &[SweptSession<'_>]) -> Option<Robust> {
-    let table: Vec<Row> = sessions
+    let table: Vec<SessionRegrets> = sessions
         .iter()
         .enumerate()
-        .filter_map(|(idx, swept)| Row::new(idx, swept.points))
+        .filter_map(|(idx, swept)| SessionRegrets::new(idx, swept.points))
         .collect();
     let points = sessions.first()?.points;
-    let rows: Vec<&Row> = table.iter().collect();
+    let rows: Vec<&SessionRegrets> = table.iter().collect();
     let setting = choose(points, &rows)?;
     let regrets = table.iter().map(|row| Regret {
         session: row.session,
         best: row.best,
         regret: row.regrets[setting],
     });
-    let without = |row: &Row| {
-        let others: Vec<&Row> = table.iter().filter(|r| r.session != row.session).collect();
+    let without = |row: &SessionRegrets| {
+        let others: Vec<&SessionRegrets> =
+            table.iter().filter(|r| r.session != row.session).collect();
         let setting = choose(points, &others)?;
         Some(LeftOut { session: row.session, setting, regret: row.regrets[setting] })
     };
@@ -93,7 +96,7 @@ pub fn robust(sessions: &[SweptSession<'_>]) -> Option<Robust> {
 }
 
 /// The regrets of all settings in one session.
-struct Row {
+struct SessionRegrets {
     session: usize,
     best: usize,
     regrets: Vec<Option<f64>>,
@@ -103,7 +106,7 @@ struct Row {
     is_above: Vec<bool>,
 }
 
-impl Row {
+impl SessionRegrets {
     fn new(session: usize, points: &[Point]) -> Option<Self> {
         let unit = cost_unit(points);
         let scores: Vec<Option<f64>> =
@@ -131,17 +134,17 @@ impl Row {
     }
 }
 
-/// Returns the setting that is ruled out in the fewest sessions, then above the maximum peak in the fewest, then with the
-/// smallest worst regret. Of those whose worst regret costs less than [`MIN_GAIN`] more, the one that costs least in all sessions
-/// together, then the one with the fewest changes.
-fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
+/// Returns the setting that is ruled out in the fewest sessions, then above the maximum peak in the fewest, then with
+/// the smallest worst regret. Of those whose worst regret costs less than [`MIN_GAIN`] more, the one that costs least
+/// in all sessions together, then the one with the fewest changes.
+fn choose(points: &[Point], rows: &[&SessionRegrets]) -> Option<usize> {
     if rows.is_empty() {
         return None;
     }
     let judged = |idx: usize| {
         let regrets = || rows.iter().map(|row| row.regrets[idx]);
         let known = || regrets().flatten();
-        Judged {
+        JudgedSetting {
             ruled_out: regrets().filter(Option::is_none).count(),
             above: rows.iter().filter(|row| row.is_above[idx]).count(),
             worst: known().fold(0.0, f64::max),
@@ -149,9 +152,9 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
             changes: changes(points, idx),
         }
     };
-    let all: Vec<Judged> = (0..points.len()).map(judged).collect();
+    let all: Vec<JudgedSetting> = (0..points.len()).map(judged).collect();
     let best = all.iter().min_by(|a, b| a.compared(b))?;
-    let is_as_good = |judged: &Judged| {
+    let is_as_good = |judged: &JudgedSetting| {
         (judged.ruled_out, judged.above) == (best.ruled_out, best.above)
             && 1.0 + judged.worst <= (1.0 + best.worst) * (1.0 + MIN_GAIN)
     };
@@ -162,7 +165,7 @@ fn choose(points: &[Point], rows: &[&Row]) -> Option<usize> {
 }
 
 /// Summary of a setting over all sessions.
-struct Judged {
+struct JudgedSetting {
     /// Number of sessions in which it is ruled out.
     ruled_out: usize,
     /// Number of sessions in which it is above the maximum peak.
@@ -175,7 +178,7 @@ struct Judged {
     changes: usize,
 }
 
-impl Judged {
+impl JudgedSetting {
     fn compared(&self, other: &Self) -> Ordering {
         (self.ruled_out, self.above)
             .cmp(&(other.ruled_out, other.above))

@@ -1,18 +1,25 @@
-//! The settings to vary, and the combinations to try: all if they are few, otherwise points that cover the space evenly.
-//! The choice is deterministic.
+//! The settings to vary, and the combinations to try: all if they are few, otherwise points that cover the space
+//! evenly. The choice is deterministic.
 
 use crate::engine::{Knob, KnobRole, KnobValues, Policy, PolicyError};
 use std::collections::HashSet;
 
 /// Number of steps from which whole numbers are spread by ratio: 5 and 10 differ as 50 and 100 do.
+///
+/// Chosen: counts of messages and tokens have more steps than this. A percentage by steps of two, or a number of turns
+/// up to 20, has fewer and is spread evenly.
 const RATIO_FROM: f64 = 50.0;
 
 /// Maximum number of consecutive repeated points, after which the space counts as exhausted.
+///
+/// The sequence covers the space evenly, so repeats mean that nearly all combinations are taken. Chosen: a repeated
+/// point costs a look-up in a hash set and a point a whole replay, so searching longer for the last combinations is
+/// cheap, and searching shorter may miss some.
 const MAX_REPEATED: usize = 2_000;
 
 /// A policy with its current settings and the settings to vary.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct SweepSubject {
     /// Name of its lane.
     pub lane: String,
     /// The policy.
@@ -99,9 +106,9 @@ impl Axis {
         Ok(Self { knob: knob.name.clone(), values: Values::Listed(values.to_vec()) })
     }
 
-    /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has none
-    /// of these, all except the output reserve and the size of summaries. Assumptions of the replay and what the system
-    /// offers no setting for are not varied.
+    /// Returns the settings of a policy that are varied by default: its triggers and the content it keeps; if it has
+    /// none of these, all except the output reserve and the size of summaries. Assumptions of the replay and what the
+    /// system offers no setting for are not varied.
     pub fn usual(policy: &Policy) -> Vec<Self> {
         const ROLES: [KnobRole; 5] = [
             KnobRole::CompressionTrigger,
@@ -154,7 +161,8 @@ impl Axis {
             Values::Between { low, high, step, scale } => {
                 let n = ((high - low) / step + 1e-9).floor();
                 let nth = match scale {
-                    // Each value has an interval of the same size.
+                    // Each value has an interval of the same size. Rounding would give the first and last only half of
+                    // one.
                     Scale::Linear => (place * (n + 1.0)).floor().min(n),
                     Scale::Log => ((n + 1.0).powf(place) - 1.0).round(),
                 };
@@ -196,7 +204,7 @@ fn on_grid(value: f64, step: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-impl Subject {
+impl SweepSubject {
     /// Returns the number of combinations; saturates.
     pub fn n_settings(&self) -> u64 {
         let lens = self.axes.iter().map(Axis::len);
@@ -204,6 +212,10 @@ impl Subject {
     }
 
     /// Returns at most `most` combinations, each once, the current one first.
+    ///
+    /// If all fit, they are counted like the digits of a number, a digit for each setting. Otherwise the points of an
+    /// additive sequence are rounded to values: they cover every setting and every pair of settings evenly, also if a
+    /// sweep is cancelled, while a grid of few points would try only two or three values of each setting.
     pub fn settings(&self, most: usize) -> Vec<KnobValues> {
         let mut chosen = Chosen::new(self);
         let all = self.n_settings();
@@ -242,13 +254,13 @@ fn generators(dimensions: usize) -> impl Iterator<Item = f64> {
 
 /// Combinations to try.
 struct Chosen<'a> {
-    subject: &'a Subject,
+    subject: &'a SweepSubject,
     settings: Vec<KnobValues>,
     known: HashSet<Vec<u64>>,
 }
 
 impl<'a> Chosen<'a> {
-    fn new(subject: &'a Subject) -> Self {
+    fn new(subject: &'a SweepSubject) -> Self {
         let now = subject.axes.iter().map(|axis| {
             let value = subject.now.get(&axis.knob);
             value.unwrap_or_default()

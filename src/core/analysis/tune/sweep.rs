@@ -2,7 +2,7 @@
 
 use super::gauge::{Gauge, Score};
 use super::ruled_out::{Reason, RuledOut};
-use super::space::Subject;
+use super::space::SweepSubject;
 use crate::engine::KnobValues;
 use crate::figure::counted;
 use crate::progress::{Cancelled, Progress};
@@ -43,9 +43,9 @@ impl Point {
 }
 
 /// Returns at most `most` combinations to try, shared evenly among the subjects; for each the current settings first.
-pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
+pub fn plan(subjects: &[SweepSubject], most: usize) -> Vec<Point> {
     let share = (most / subjects.len().max(1)).max(1);
-    let of_subject = |(idx, subject): (usize, &Subject)| {
+    let of_subject = |(idx, subject): (usize, &SweepSubject)| {
         let settings = subject.settings(share).into_iter().enumerate();
         let point = move |(nth, knobs)| Point {
             subject: idx,
@@ -59,14 +59,14 @@ pub fn plan(subjects: &[Subject], most: usize) -> Vec<Point> {
     subjects.iter().enumerate().flat_map(of_subject).collect()
 }
 
-/// Scores every point of a plan. Calls `found` with each point and its index when it is done, from several threads in any
-/// order. The result has the order of the plan.
+/// Scores every point of a plan. Calls `found` with each point and its index when it is done, from several threads in
+/// any order. The result has the order of the plan.
 ///
 /// # Errors
 /// [`Cancelled`] if `progress` is cancelled; the points until then were reported.
 pub fn sweep(
     gauge: &Gauge<'_>,
-    subjects: &[Subject],
+    subjects: &[SweepSubject],
     plan: Vec<Point>,
     progress: &Progress,
     found: &(dyn Fn(usize, &Point) + Sync),
@@ -84,7 +84,8 @@ pub fn sweep(
         found(idx, &point);
         Ok(point)
     };
-    // Neighbors in a plan take similar time: small portions keep all cores busy to the end.
+    // Neighbors in a plan take similar time, and those of one policy may take 50 times as long as those of another.
+    // Small portions keep all cores busy to the end.
     plan.into_par_iter().enumerate().with_max_len(4).map(assess).collect()
 }
 

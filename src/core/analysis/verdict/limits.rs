@@ -6,12 +6,12 @@ use crate::units::Tokens;
 
 /// Limits that a call may cross.
 #[derive(Clone, Copy)]
-pub(super) struct Limits<'a> {
+pub(super) struct VerdictLimits<'a> {
     pub(super) output_reserve: Tokens,
     pub(super) trigger: &'a Trigger,
 }
 
-impl Limits<'_> {
+impl VerdictLimits<'_> {
     /// Returns the usable window of a call.
     pub(super) fn usable(self, sample: &Sample) -> Tokens {
         sample.window - self.output_reserve

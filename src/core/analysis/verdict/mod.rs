@@ -15,7 +15,7 @@ use crate::engine::{Case, Outcome, Peak, Sample};
 use crate::figure::{counted, plural, whole_percent};
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
-use limits::Limits;
+use limits::VerdictLimits;
 
 /// The verdict as text and its severity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ pub fn verdict(
     trigger: &Trigger,
 ) -> Verdict {
     let mut writer = VerdictWriter { case, clauses: Vec::new(), severity: Severity::Ok };
-    let limits = Limits { output_reserve, trigger };
+    let limits = VerdictLimits { output_reserve, trigger };
     if let Some(peak) = recorded.peak() {
         writer.write_peak(recorded, peak);
         writer.write_crossings(recorded, limits, peak);
@@ -147,7 +147,7 @@ impl VerdictWriter<'_> {
     }
 
     /// Adds the calls that crossed the trigger, the usable window or the window.
-    fn write_crossings(&mut self, recorded: &Outcome, limits: Limits<'_>, peak: Peak) {
+    fn write_crossings(&mut self, recorded: &Outcome, limits: VerdictLimits<'_>, peak: Peak) {
         let samples = &recorded.samples;
         let reaches_trigger = || samples.iter().find(|s| limits.reaches_trigger(s));
         let over_trigger = match &limits.trigger.lane {
@@ -225,9 +225,9 @@ impl VerdictWriter<'_> {
         }
     }
 
-    /// Returns whether only a replay reaches the trigger at this call: it starts from the whole history, and the recorded
-    /// run was compacted before.
-    fn is_replay_only(&self, limits: Limits<'_>, sample: &Sample) -> bool {
+    /// Returns whether only a replay reaches the trigger at this call: it starts from the whole history, and the
+    /// recorded run was compacted before.
+    fn is_replay_only(&self, limits: VerdictLimits<'_>, sample: &Sample) -> bool {
         self.compactions_until(sample) > 0 && !limits.reaches_trigger(sample)
     }
 
@@ -238,7 +238,7 @@ impl VerdictWriter<'_> {
     }
 
     /// Adds `Without its recorded compaction, the session would cross the trigger of claude-code (167k) at call 37.`
-    fn write_replay_only(&mut self, limits: Limits<'_>, sample: &Sample) {
+    fn write_replay_only(&mut self, limits: VerdictLimits<'_>, sample: &Sample) {
         let ending = plural(self.compactions_until(sample), "compaction");
         let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
         self.push(format!(
@@ -248,9 +248,9 @@ impl VerdictWriter<'_> {
         self.push(".");
     }
 
-    /// Adds `The output reserve (32k) leaves no usable tokens in the window (20k) at call 1: lower the reserve or enlarge
-    /// the window.`
-    fn write_nothing_usable(&mut self, limits: Limits<'_>, sample: &Sample) {
+    /// Adds `The output reserve (32k) leaves no usable tokens in the window (20k) at call 1: lower the reserve or
+    /// enlarge the window.`
+    fn write_nothing_usable(&mut self, limits: VerdictLimits<'_>, sample: &Sample) {
         let (reserve, window) = (limits.output_reserve.short(), sample.window.short());
         self.push(format!(
             " The output reserve ({reserve}) leaves no usable tokens in the window ({window}) at "
@@ -260,7 +260,12 @@ impl VerdictWriter<'_> {
     }
 
     /// Adds `Never reached the trigger of truncate (126k).`
-    fn write_trigger_not_reached(&mut self, limits: Limits<'_>, peak: Peak, sample: &Sample) {
+    fn write_trigger_not_reached(
+        &mut self,
+        limits: VerdictLimits<'_>,
+        peak: Peak,
+        sample: &Sample,
+    ) {
         let is_reached_at_end = peak.call.is_none() && peak.tokens >= limits.trigger(sample);
         let end = if is_reached_at_end { " before the end" } else { "" };
         let (name, trigger) = (limits.trigger.name(), limits.shown_trigger(sample));
@@ -314,7 +319,7 @@ impl VerdictWriter<'_> {
 
     /// Adds the call after the last one if it would overflow. Sessions often end there, and no recorded call shows the
     /// cause.
-    fn write_next_call(&mut self, recorded: &Outcome, limits: Limits<'_>) {
+    fn write_next_call(&mut self, recorded: &Outcome, limits: VerdictLimits<'_>) {
         let session = &self.case.session;
         let (Some(last), Some(sample)) = (session.calls.last(), recorded.samples.last()) else {
             return;

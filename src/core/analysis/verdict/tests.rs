@@ -2,7 +2,8 @@
 
 use super::culprit::LARGE_SHARE;
 use super::*;
-use crate::analysis::{largest_parts, tokens_by_tool};
+use crate::analysis::largest_parts;
+use crate::analysis::tools::tokens_by_tool;
 use crate::engine::{Budget, WindowPlan, WindowSource};
 use crate::session::{
     Body, CallDraft, Draft, Kind, ModelVendor, Part, Role, SessionBuilder, Source, Usage,

@@ -21,19 +21,21 @@ pub struct WorkingPreset {
     pub peak: Share,
 }
 
-/// Maximum size of a file for which all presets are replayed. Each replay copies the texts that it changes: a text of
-/// 50 MB took 853 MB.
+/// Maximum size of a file for which all presets are replayed. Each replay copies the texts that it changes, and one
+/// runs on each core: a text of 50 MB took 853 MB.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Losses and peak of a preset, smaller is better: results that no call read whole, blind edits, files whose content is removed, tokens.
+/// Losses and peak of a preset, smaller is better: results that no call read whole, blind edits, files whose content is
+/// removed, tokens.
 type Rank = (usize, usize, usize, Tokens);
 
 impl WorkingPreset {
-    /// Returns the preset to compare with policies that were played with these outcomes. Returns `None` if one of them works,
-    /// if no preset does, or if the file is too large to try all. `values` returns the settings of a policy.
+    /// Returns the preset to compare with policies that were played with these outcomes. Returns `None` if one of them
+    /// works, if no preset does, or if the file is too large to try all. `values` returns the settings of a policy.
     ///
-    /// Of several presets, the one that removes or cuts the fewest results before their first read is returned, then the one
-    /// with the fewest blind edits, with the fewest removals of a file's content, and with the smallest context.
+    /// Of several presets, the one that removes or cuts the fewest results before their first read is returned, then
+    /// the one with the fewest blind edits, with the fewest removals of a file's content, and with the smallest
+    /// context.
     pub fn find<'a>(
         case: &Case,
         compared: impl IntoIterator<Item = &'a Outcome>,
@@ -71,8 +73,8 @@ impl WorkingPreset {
         ranked.into_iter().next().map(|(_, found)| found)
     }
 
-    /// Returns the sentence about the preset, which follows a verdict. `none` names the compared policies, and `action` is a link
-    /// that compares the preset.
+    /// Returns the sentence about the preset, which follows a verdict. `none` names the compared policies, and `action`
+    /// is a link that compares the preset.
     pub fn clauses(&self, none: &str, action: &str) -> [Clause; 3] {
         let (label, share) = (&self.label, whole_percent(self.peak));
         let text = |text: String| Clause { text, link: None };

@@ -1,13 +1,13 @@
-//! Keys that are not paths: clauses such as `trigger=("tokens" …)`, and switches such as `trigger={…}` for an object that
-//! a configuration may contain.
+//! Keys that are not paths: clauses such as `trigger=("tokens" …)`, and switches such as `trigger={…}` for an object
+//! that a configuration may contain.
 //!
-//! A setting of a clause is a limit of one kind, 0 for none. A configuration contains one clause as `("tokens", 100000)`,
-//! several as a list of them, or as `{"tokens": …, "messages": …}` if the switch `trigger={…}` is on. Without a switch only
-//! one clause is possible: a fraction has precedence over tokens, and tokens over messages.
+//! A setting of a clause is a limit of one kind, 0 for none. A configuration contains one clause as `("tokens",
+//! 100000)`, several as a list of them, or as `{"tokens": …, "messages": …}` if the switch `trigger={…}` is on. Without
+//! a switch only one clause is possible: a fraction has precedence over tokens, and tokens over messages.
 
-use super::{Setting, knob_value, native_value};
+use super::{NativeSetting, knob_value, native_value};
 use crate::engine::{Knob, KnobValues, Policy};
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// Kinds of clauses, the strongest last.
 const PRECEDENCE: [&str; 3] = ["messages", "tokens", "fraction"];
@@ -29,7 +29,7 @@ impl<'a> ClauseKeys<'a> {
     }
 
     /// Returns the clauses in the form of the configuration, with notes about the settings that it cannot hold.
-    pub(super) fn clauses(&self, knobs: &KnobValues) -> (Vec<Setting<'a>>, Vec<String>) {
+    pub(super) fn clauses(&self, knobs: &KnobValues) -> (Vec<NativeSetting<'a>>, Vec<String>) {
         let mut names: Vec<&str> = self.all_clauses().map(|(name, ..)| name).collect();
         names.dedup();
         let (mut settings, mut notes) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ impl<'a> ClauseKeys<'a> {
                 }
                 _ => pairs.map(pair).collect(),
             };
-            settings.push(Setting {
+            settings.push(NativeSetting {
                 changed: None,
                 path: name.split('.').collect(),
                 value,
@@ -80,7 +80,8 @@ impl<'a> ClauseKeys<'a> {
         (settings, notes)
     }
 
-    /// Reads clauses and objects of a configuration. Returns the settings with their values, and the keys that were read.
+    /// Reads clauses and objects of a configuration. Returns the settings with their values, and the keys that were
+    /// read.
     pub(super) fn read(&self, found: &Value) -> (Vec<(&'a Knob, f64)>, Vec<String>) {
         let mut read = Vec::new();
         let mut keys: Vec<String> = Vec::new();

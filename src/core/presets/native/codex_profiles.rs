@@ -1,10 +1,10 @@
 //! Profiles of Codex: tables of `profiles` whose settings take precedence if `profile` selects them.
 
-use serde_json::{Map, Value};
+use crate::json::{Map, Value};
 
 /// The result of a selection.
 #[derive(Default)]
-pub(super) struct Selection {
+pub(super) struct ProfileSelection {
     /// Number of removed settings of other profiles.
     pub(super) n_removed: usize,
     /// Notes about profiles with settings.
@@ -13,8 +13,8 @@ pub(super) struct Selection {
 
 /// Moves the settings of the selected profile to the top. Removes those of other profiles. `known` are the keys of
 /// settings.
-pub(super) fn select(config: &mut Value, known: &[&str]) -> Selection {
-    let mut selection = Selection::default();
+pub(super) fn select(config: &mut Value, known: &[&str]) -> ProfileSelection {
+    let mut selection = ProfileSelection::default();
     let selected = config["profile"].as_str().map(str::to_owned);
     let Some(Value::Object(mut profiles)) = config.get_mut("profiles").map(Value::take) else {
         return selection;
@@ -29,7 +29,7 @@ pub(super) fn select(config: &mut Value, known: &[&str]) -> Selection {
             continue;
         }
         let taken: Map<String, Value> =
-            found.iter().filter_map(|key| settings.remove_entry(*key)).collect();
+            found.iter().filter_map(|key| settings.swap_remove_entry(*key)).collect();
         let keys = found.join(", ");
         if selected.as_deref() == Some(name) {
             let note = format!("{keys}: from the profile {name}.");
@@ -46,7 +46,7 @@ pub(super) fn select(config: &mut Value, known: &[&str]) -> Selection {
     }
     config["profiles"] = Value::Object(profiles);
     if let (Some(_), Some(config)) = (selected, config.as_object_mut()) {
-        config.remove("profile");
+        config.swap_remove("profile");
     }
     selection
 }

@@ -2,9 +2,9 @@
 
 use super::Imported;
 use crate::engine::Policy;
+use crate::json::Value;
 use crate::presets::{self, own};
 use crate::systems::digitorn::config::Application;
-use serde_json::Value;
 
 /// The action that runs hooks.
 const HOOKS: &str = "digitorn.hooks";

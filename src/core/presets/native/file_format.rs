@@ -1,7 +1,7 @@
 //! Notations of configurations: environment variables, a Python dict, JSON, YAML, TOML.
 
-use super::{Setting, python};
-use serde_json::Value;
+use super::{NativeSetting, python};
+use crate::json::{AnyFormat, Value, json};
 use std::fmt::Write as _;
 
 /// A notation for settings.
@@ -24,12 +24,12 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// Writes the settings in this form. `kind` is the class or the `type` that the configuration names, if any. `place` are the
-    /// keys that enclose a JSON object; `*` is the item of a list.
+    /// Writes the settings in this form. `kind` is the class or the `type` that the configuration names, if any.
+    /// `place` are the keys that enclose a JSON object; `*` is the item of a list.
     pub(super) fn write(
         self,
         kind: Option<&str>,
-        settings: &[Setting<'_>],
+        settings: &[NativeSetting<'_>],
         place: &[&str],
     ) -> String {
         match self {
@@ -43,11 +43,9 @@ impl FileFormat {
                 let config =
                     place.iter().rev().fold(nested(kind, settings), |inner, key| match *key {
                         "*" => Value::from(vec![inner]),
-                        key => serde_json::json!({ key: inner }),
+                        key => json!({ key: inner }),
                     });
-                let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
-                text.push('\n');
-                text
+                format!("{config:#}\n")
             }
             Self::Yaml => yaml(settings),
             Self::Toml => lines(settings, |key, value| format!("{key} = {value}")),
@@ -59,6 +57,7 @@ impl FileFormat {
     /// # Errors
     /// A description of the syntax error.
     pub(super) fn read(self, kind: Option<&str>, text: &str) -> Result<Value, String> {
+        let value = |AnyFormat(value)| value;
         match self {
             Self::PythonCall => {
                 let class = kind.unwrap_or("CONFIG");
@@ -66,15 +65,15 @@ impl FileFormat {
             }
             Self::Environment => Ok(pairs(text, '=')),
             Self::Python => Ok(pairs(text, ':')),
-            Self::Json | Self::FlatJson => serde_json::from_str(text).map_err(|e| e.to_string()),
-            Self::Toml => toml::from_str(text).map_err(|e| e.to_string()),
-            Self::Yaml => serde_saphyr::from_str(text).map_err(|e| e.to_string()),
+            Self::Json | Self::FlatJson => crate::json::from_str(text).map_err(|e| e.to_string()),
+            Self::Toml => toml::from_str(text).map(value).map_err(|e| e.to_string()),
+            Self::Yaml => serde_saphyr::from_str(text).map(value).map_err(|e| e.to_string()),
         }
     }
 }
 
 /// Writes one line per setting, followed by the reason if the setting is ignored.
-fn lines(settings: &[Setting<'_>], write: impl Fn(&str, &Value) -> String) -> String {
+fn lines(settings: &[NativeSetting<'_>], write: impl Fn(&str, &Value) -> String) -> String {
     let mut text = String::new();
     for setting in settings {
         let line = write(&setting.path.join("."), &setting.value);
@@ -90,7 +89,7 @@ fn bare(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn nested(kind: Option<&str>, settings: &[Setting<'_>]) -> Value {
+fn nested(kind: Option<&str>, settings: &[NativeSetting<'_>]) -> Value {
     let kind = kind.map(|kind| ("type".to_owned(), Value::from(kind)));
     let mut root = Value::Object(kind.into_iter().collect());
     for setting in settings {
@@ -104,7 +103,7 @@ fn nested(kind: Option<&str>, settings: &[Setting<'_>]) -> Value {
 }
 
 /// Writes nested mappings, with the comment of a setting after it. Keys of one mapping are adjacent.
-fn yaml(settings: &[Setting<'_>]) -> String {
+fn yaml(settings: &[NativeSetting<'_>]) -> String {
     let mut text = String::new();
     let mut open: Vec<&str> = Vec::new();
     for setting in settings {
@@ -131,7 +130,7 @@ fn yaml(settings: &[Setting<'_>]) -> String {
 }
 
 /// Writes objects as items of a list: the first key of a setting becomes the `type` of its item.
-pub(super) fn yaml_items(settings: &[Setting<'_>], place: &[&str]) -> String {
+pub(super) fn yaml_items(settings: &[NativeSetting<'_>], place: &[&str]) -> String {
     let mut text = String::new();
     for (depth, key) in place.iter().enumerate() {
         let _ = writeln!(text, "{}{key}:", "  ".repeat(depth));

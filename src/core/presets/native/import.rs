@@ -1,29 +1,10 @@
 //! Import of a user's configuration as a policy with its knobs.
 
 use super::clauses::ClauseKeys;
-use super::{FileFormat, NATIVE, Native, NativeKind, knob_value, programs, python};
-use crate::engine::{Knob, KnobValues, Policy};
-use crate::presets::{self, own::change_values};
-use serde_json::{Map, Value};
-
-/// An imported configuration.
-#[derive(Clone, Debug)]
-pub struct Imported {
-    /// The system's preset.
-    pub policy: Policy,
-    /// Its knobs as configured; the others at their defaults.
-    pub knobs: KnobValues,
-    /// Names of the knobs that the configuration sets.
-    pub set: Vec<String>,
-    /// The model's context window in tokens, if the configuration sets it.
-    pub window: Option<u64>,
-    /// Keys that do not correspond to a knob.
-    pub unread: Vec<String>,
-    /// The whole policy, if the configuration contains more than knobs can express (own hooks).
-    pub toml: Option<String>,
-    /// Notes: settings that the shipped code ignores, values out of range.
-    pub notes: Vec<String>,
-}
+use super::{FileFormat, Imported, NATIVE, Native, NativeKind, knob_value, programs, python};
+use crate::engine::Knob;
+use crate::json::{Map, Value};
+use crate::presets;
 
 /// Reads a configuration of any of the systems. Detects the system from its keys.
 ///
@@ -104,7 +85,7 @@ fn places(whole: &Value, keys: &[&str]) -> Vec<Value> {
     {
         let parent = parents.iter().try_fold(&mut lifted, |at, key| at.get_mut(*key));
         if let Some(parent) = parent.and_then(Value::as_object_mut) {
-            parent.remove(*last);
+            parent.swap_remove(*last);
         }
         if let Some(top) = lifted.as_object_mut() {
             top.extend(members.clone());
@@ -124,13 +105,13 @@ fn lift_items(found: &mut Value, keys: &[&str]) {
     let Some(top) = found.as_object_mut().filter(|_| !items.is_empty()) else {
         return;
     };
-    top.remove(*list);
+    top.swap_remove(*list);
     if let Some(Value::Object(parent)) = top.get_mut(keys[0]) {
-        parent.remove(*list);
+        parent.swap_remove(*list);
     }
     for mut item in items {
         if let Some(fields) = item.as_object_mut()
-            && let Some(Value::String(name)) = fields.remove("type")
+            && let Some(Value::String(name)) = fields.swap_remove("type")
             && !top.contains_key(&name)
         {
             top.insert(name, item);
@@ -150,8 +131,8 @@ fn values_at<'a>(value: &'a Value, keys: &[&str]) -> Vec<&'a Value> {
     }
 }
 
-/// Returns the arguments of the calls in a program: those of the chosen class at the top, others below their class. Returns
-/// `None` if the program has none of them, or imports the class from another package.
+/// Returns the arguments of the calls in a program: those of the chosen class at the top, others below their class.
+/// Returns `None` if the program has none of them, or imports the class from another package.
 fn program(preset: &str, kind: Option<&str>, text: &str) -> Option<Value> {
     let policy = presets::by_name(preset)?;
     let mut found = Value::Object(Map::new());
@@ -204,19 +185,6 @@ fn likely_form(text: &str) -> Option<(FileFormat, &'static str)> {
 }
 
 impl Imported {
-    /// Returns an unchanged preset.
-    pub(super) fn new(policy: Policy) -> Self {
-        Self {
-            knobs: policy.defaults(),
-            set: Vec::new(),
-            window: None,
-            unread: Vec::new(),
-            notes: Vec::new(),
-            toml: None,
-            policy,
-        }
-    }
-
     /// Sets a knob, or notes why its value is not possible.
     fn set_knob(&mut self, knob: &Knob, value: f64) {
         let key = knob.key.as_deref().unwrap_or_default();
@@ -252,7 +220,7 @@ impl Imported {
                 // `null` means the default.
                 None if value.is_null() => {}
                 None => {
-                    self.notes.push(format!("{key}: invalid value {value}; using the default."))
+                    self.notes.push(format!("{key}: invalid value {value}; using the default."));
                 }
             }
             if let Some(why) = &knob.ignored {
@@ -274,7 +242,7 @@ impl Imported {
             }
             self.notes.push(format!("{limit}: {other} is no setting here; using the default."));
             if let Some(found) = found.as_object_mut() {
-                found.remove(*limit);
+                found.swap_remove(*limit);
             }
         }
         read
@@ -293,8 +261,8 @@ impl Imported {
         }
     }
 
-    /// Replaces the policy by one that removes nothing, if the configuration switches compaction off. Adds the keys that were
-    /// read. `None` without that policy.
+    /// Replaces the policy by one that removes nothing, if the configuration switches compaction off. Adds the keys
+    /// that were read. `None` without that policy.
     fn switch_off(&mut self, native: &Native, found: &Value, read: &mut Vec<String>) -> Option<()> {
         for (key, off) in native.off {
             let Some(value) = found.get(key) else {
@@ -314,25 +282,10 @@ impl Imported {
         }
         Some(())
     }
-
-    /// Returns the policy as a separate file, with these values as its defaults.
-    ///
-    /// # Errors
-    /// None for a bundled preset.
-    pub fn to_toml(&self) -> Result<String, String> {
-        if let Some(toml) = &self.toml {
-            return Ok(toml.clone());
-        }
-        let preset = presets::PRESETS.iter().find(|p| p.name == self.policy.name);
-        let preset = preset.ok_or_else(|| format!("unknown preset {}", self.policy.name))?;
-        let mut table: toml::Table = toml::from_str(preset.toml).map_err(|e| e.to_string())?;
-        change_values(&mut table, &self.knobs);
-        toml::to_string(&table).map_err(|e| e.to_string())
-    }
 }
 
-/// Imports a parsed text for one preset, with the number of its keys in the text; `None` without such keys, or if the text
-/// names another class or `type`.
+/// Imports a parsed text for one preset, with the number of its keys in the text; `None` without such keys, or if the
+/// text names another class or `type`.
 fn imported(
     native: &Native,
     (preset, kind): (&str, Option<&str>),

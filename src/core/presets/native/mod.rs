@@ -1,26 +1,28 @@
 //! Systems' own configurations: export of settings, ready to paste, and import.
 //!
-//! [`NATIVE`] has a row for each system. The `key` of a setting is its name in that configuration; a [`FileFormat`] is the
-//! notation of keys and values. A setting that the shipped code ignores gets a note, and a comment in notations with a
-//! setting per line.
+//! [`NATIVE`] has a row for each system. The `key` of a setting is its name in that configuration; a [`FileFormat`] is
+//! the notation of keys and values. A setting that the shipped code ignores gets a note, and a comment in notations
+//! with a setting per line.
 
 mod clauses;
 mod codex_profiles;
 mod digitorn;
 mod file_format;
 mod import;
+mod imported;
 mod nearest;
 mod programs;
 mod python;
 mod systems;
 
 use crate::engine::{Knob, KnobValues, Policy};
+use crate::json::{Number, Value};
 use clauses::ClauseKeys;
 pub use file_format::FileFormat;
-pub use import::{Imported, import};
+pub use import::import;
+pub use imported::Imported;
 pub use nearest::{Nearest, all_frameworks, nearest};
-use programs::{Arguments, Written};
-use serde_json::{Number, Value};
+use programs::{ProgramArguments, WrittenProgram};
 pub use systems::{NATIVE, Native};
 
 /// A configuration in a system's own form.
@@ -36,7 +38,7 @@ pub struct Exported {
 
 /// One setting with its key.
 #[derive(Clone, Debug, PartialEq)]
-struct Setting<'a> {
+struct NativeSetting<'a> {
     /// Name of the knob if it differs from its default; `None` for a clause.
     changed: Option<&'a str>,
     path: Vec<&'a str>,
@@ -87,10 +89,10 @@ impl Native {
     }
 
     /// Writes settings in a notation other than that of programs.
-    fn write(&self, kind: Option<&str>, mut settings: Vec<Setting<'_>>) -> String {
+    fn write(&self, kind: Option<&str>, mut settings: Vec<NativeSetting<'_>>) -> String {
         for (limit, kind) in self.limit_kinds {
             if settings.iter().any(|setting| setting.path.first() == Some(limit)) {
-                settings.push(Setting {
+                settings.push(NativeSetting {
                     changed: None,
                     path: vec![*limit, "type"],
                     value: Value::from(*kind),
@@ -105,8 +107,8 @@ impl Native {
         self.form.write(kind, &settings, place.map_or(&[], |(_, keys)| keys))
     }
 
-    /// Returns the paths of a knob's key: several for an argument of several classes (`A|B.argument`), none if the key is a
-    /// description instead of a path.
+    /// Returns the paths of a knob's key: several for an argument of several classes (`A|B.argument`), none if the key
+    /// is a description instead of a path.
     fn paths<'a>(&self, key: &'a str) -> Vec<Vec<&'a str>> {
         match key.split_once('.').filter(|_| self.form == FileFormat::PythonCall) {
             Some((classes, rest)) => classes
@@ -192,7 +194,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     let text = if native.form == FileFormat::PythonCall {
         let class = kind_name.unwrap_or_default();
         let on = clause_keys.switched_on(knobs).collect();
-        let written = Arguments::new(&class, on, &settings).write(&policy.name);
+        let written = ProgramArguments::new(&class, on, &settings).write(&policy.name);
         let written = written.ok_or_else(|| {
             format!("{} never acts with these settings, as an agent without them", policy.name)
         })?;
@@ -212,9 +214,9 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
 
 /// Returns notes for changed settings that a program does not contain. `chosen` is the setting of the class.
 fn without_effect(
-    written: &Written,
+    written: &WrittenProgram,
     class: &str,
-    settings: &[Setting<'_>],
+    settings: &[NativeSetting<'_>],
     chosen: Option<(&str, Vec<&str>)>,
 ) -> Vec<String> {
     let changed =
@@ -235,15 +237,15 @@ fn without_effect(
         .collect()
 }
 
-/// Returns the setting of a knob that is not a clause, once for each class that has it. Returns none if the configuration
-/// has none, with a note if the knob is not at its default.
+/// Returns the setting of a knob that is not a clause, once for each class that has it. Returns none if the
+/// configuration has none, with a note if the knob is not at its default.
 fn exported_setting<'a>(
     native: &Native,
     clause_keys: &ClauseKeys<'_>,
     knob: &'a Knob,
     knobs: &KnobValues,
     notes: &mut Vec<String>,
-) -> Vec<Setting<'a>> {
+) -> Vec<NativeSetting<'a>> {
     let value = knobs.get(&knob.name).unwrap_or(knob.value);
     let is_unset = knob.unset == Some(value) && knob.unset == Some(knob.value);
     if clauses::is_clause(knob) || clauses::is_switch(knob) || is_unset {
@@ -272,8 +274,12 @@ fn exported_setting<'a>(
     if let Some(why) = &knob.ignored {
         notes.push(format!("The shipped code ignores {key}: {why}"));
     }
-    let setting =
-        |path| Setting { changed, path, value: value.clone(), ignored: knob.ignored.as_deref() };
+    let setting = |path| NativeSetting {
+        changed,
+        path,
+        value: value.clone(),
+        ignored: knob.ignored.as_deref(),
+    };
     paths.into_iter().map(setting).collect()
 }
 

@@ -21,30 +21,30 @@ pub struct Nearest {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct NearestRow {
     strategy: String,
     framework: String,
     preset: String,
-    settings: BTreeMap<String, Source>,
+    settings: BTreeMap<String, NearestSource>,
     note: String,
 }
 
 /// Value of a setting.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Source {
+enum NearestSource {
     Number(f64),
     /// A choice, a setting of the strategy, or its trigger.
     Name(String),
 }
 
 #[derive(Deserialize)]
-struct Table {
-    nearest: Vec<Row>,
+struct NearestTable {
+    nearest: Vec<NearestRow>,
 }
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("../../../../assets/nearest.toml"))
+static TABLE: LazyLock<Vec<NearestRow>> = LazyLock::new(|| {
+    let table: NearestTable = toml::from_str(include_str!("../../assets/nearest.toml"))
         .expect("the bundled table is read by a test");
     table.nearest
 });
@@ -91,7 +91,7 @@ pub fn all_frameworks() -> BTreeSet<&'static str> {
     TABLE.iter().map(|row| &*row.framework).collect()
 }
 
-impl Row {
+impl NearestRow {
     fn apply(
         &self,
         strategy: &Policy,
@@ -130,8 +130,9 @@ impl Row {
     }
 }
 
-impl Source {
-    /// Returns the value for a setting; `None` for tokens without a window. Adds the settings of the strategy that it uses.
+impl NearestSource {
+    /// Returns the value for a setting; `None` for tokens without a window. Adds the settings of the strategy that it
+    /// uses.
     fn value<'a>(
         &self,
         knob: &Knob,

@@ -1,8 +1,8 @@
 //! Python programs that construct the classes of a framework with a policy's settings (`assets/programs.toml`).
 
-use super::{Setting, python};
+use super::{NativeSetting, python};
+use crate::json::{Map, Value};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -25,18 +25,18 @@ struct Program {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct ProgramTable {
     program: Vec<Program>,
 }
 
 static TABLE: LazyLock<Vec<Program>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("../../../../assets/programs.toml"))
+    let table: ProgramTable = toml::from_str(include_str!("../../assets/programs.toml"))
         .expect("the bundled table is read by a test");
     table.program
 });
 
 /// Arguments of the calls of a program, and what is switched on.
-pub(super) struct Arguments<'a> {
+pub(super) struct ProgramArguments<'a> {
     /// The chosen class.
     kind: &'a str,
     /// Objects that settings switch on.
@@ -46,14 +46,14 @@ pub(super) struct Arguments<'a> {
 }
 
 /// A written program.
-pub(super) struct Written {
+pub(super) struct WrittenProgram {
     pub(super) text: String,
     /// Classes that it calls.
     classes: BTreeSet<String>,
     left_out: BTreeSet<String>,
 }
 
-impl Written {
+impl WrittenProgram {
     /// Returns whether the program has the argument of a setting, or calls the class.
     pub(super) fn has(&self, path: &[&str], kind: &str) -> bool {
         let (owner, rest) = owner(path, kind);
@@ -70,8 +70,12 @@ fn owner<'a, 'b>(path: &'b [&'a str], kind: &'a str) -> (&'a str, &'b [&'a str])
     }
 }
 
-impl<'a> Arguments<'a> {
-    pub(super) fn new(kind: &'a str, switches: Vec<&'a str>, settings: &[Setting<'a>]) -> Self {
+impl<'a> ProgramArguments<'a> {
+    pub(super) fn new(
+        kind: &'a str,
+        switches: Vec<&'a str>,
+        settings: &[NativeSetting<'a>],
+    ) -> Self {
         let mut calls = Value::Object(Map::new());
         for setting in settings {
             let (owner, rest) = owner(&setting.path, kind);
@@ -116,7 +120,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Writes the program of a preset; `None` if none applies to these settings.
-    pub(super) fn write(mut self, preset: &str) -> Option<Written> {
+    pub(super) fn write(mut self, preset: &str) -> Option<WrittenProgram> {
         let applies = |program: &&Program| {
             program.preset == preset
                 && program.conditions.iter().all(|name| self.holds(name))
@@ -155,14 +159,14 @@ impl<'a> Arguments<'a> {
         }
         let classes = called(&text);
         let imports: String = imports.into_iter().collect();
-        Some(Written { text: imports + &text, classes, left_out })
+        Some(WrittenProgram { text: imports + &text, classes, left_out })
     }
 
     fn remove(&mut self, path: &str) {
         if let Some((owner, name)) = path.split_once('.')
             && let Some(Value::Object(call)) = self.calls.get_mut(owner)
         {
-            call.remove(name);
+            call.swap_remove(name);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Calls of Python classes with keyword arguments: `SummarizationMiddleware(trigger=("tokens", 100000))`.
 
-use serde_json::{Map, Number, Value};
+use crate::json::{Map, Number, Value};
 
 /// Returns whether the first part of a key names what an argument belongs to: a class, or the model.
 pub(super) fn is_owner(name: &str) -> bool {
@@ -47,8 +47,8 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// Returns the keyword arguments of the first call of a class or function, or of the call that is assigned to the model;
-/// `None` without a call. A value that is not a literal is null.
+/// Returns the keyword arguments of the first call of a class or function, or of the call that is assigned to the
+/// model; `None` without a call. A value that is not a literal is null.
 pub(super) fn arguments(text: &str, name: &str) -> Option<Value> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut places = text.match_indices(name);
@@ -64,7 +64,7 @@ pub(super) fn arguments(text: &str, name: &str) -> Option<Value> {
         let rest = rest.strip_prefix('(')?;
         (is_whole && !is_comment(&text[..at])).then_some(rest)
     })?;
-    Some(Value::Object(Reader { rest }.keywords()))
+    Some(Value::Object(PythonReader { rest }.keywords()))
 }
 
 /// Returns the module that a program imports a name from.
@@ -101,15 +101,16 @@ fn is_comment(before: &str) -> bool {
     quoted.is_some()
 }
 
-/// Maximum depth of nested lists and dictionaries.
+/// Maximum depth of nested lists and dictionaries. The parser calls itself for each level, so a file of brackets would
+/// overflow the stack. Configurations of agents have far fewer levels.
 const MAX_DEPTH: usize = 32;
 
 /// Reads literals from a program.
-struct Reader<'a> {
+struct PythonReader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PythonReader<'a> {
     /// Reads arguments up to the closing parenthesis. Skips those without a name.
     fn keywords(&mut self) -> Map<String, Value> {
         let mut found = Map::new();
@@ -277,7 +278,7 @@ fn threshold(function: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json;
 
     #[test]
     fn keyword_arguments_of_a_call_are_read() {

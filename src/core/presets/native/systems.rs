@@ -3,7 +3,7 @@
 use super::FileFormat::{self, Environment, FlatJson, Json, Python, PythonCall, Toml, Yaml};
 use super::NativeKind::{self, Fixed, OfSetting};
 use super::{Imported, codex_profiles, digitorn};
-use serde_json::Value;
+use crate::json::Value;
 
 /// The configuration of one system.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Native {
     /// Imports a whole configuration, if it contains more than settings can express.
     pub(super) import_whole: Option<fn(&Value) -> Option<Imported>>,
     /// Moves the settings of the selected profile to the top of a configuration, as [`codex_profiles::select`] does.
-    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> codex_profiles::Selection>,
+    pub(super) select_profile: Option<fn(&mut Value, &[&str]) -> codex_profiles::ProfileSelection>,
 }
 
 /// Returns a row without the optional fields.

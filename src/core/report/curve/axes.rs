@@ -1,6 +1,6 @@
 //! Axes of the curve: positions of calls and tokens, grid lines, thresholds and their labels.
 
-use super::{ASIDE, AXIS, Curve, FONT_SIZE, LEFT, PLOT, RIGHT, ROW, TOP, WIDTH, text};
+use super::{ASIDE, AXIS, Curve, FONT_SIZE, LEFT, PLOT, RIGHT, ROW, TOP, WIDTH, label_shape};
 use crate::report::downsample::downsampled;
 use crate::report::drawing::{Anchor, Ink, Shape};
 use crate::units::Tokens;
@@ -14,11 +14,11 @@ pub(super) struct Axes {
 
 /// Maximum ratio of window to highest sample for which the window is drawn; a higher one would flatten the curves.
 const FAR: f64 = 2.5;
-/// Minimum distance between labels of thresholds.
+/// Minimum distance between labels of thresholds: the height of a line of text of 12 units.
 const APART: f32 = 15.0;
 
 /// A threshold: its name, color, dashes, and tokens at a call.
-type Threshold<'a> = (String, Ink, &'static [f32], Box<dyn Fn(usize) -> f64 + 'a>);
+type CurveThreshold<'a> = (String, Ink, &'static [f32], Box<dyn Fn(usize) -> f64 + 'a>);
 
 impl Axes {
     /// Creates the scales; returns `None` without a sample.
@@ -73,7 +73,7 @@ impl Axes {
             let is_top = numbers.last() == Some(&tokens);
             let unit = if is_top { " tokens" } else { "" };
             let label = format!("{}{unit}", Tokens(tokens as u64).short());
-            shapes.push(text([LEFT - 8.0, y], label, Ink::Weak, Anchor::End));
+            shapes.push(label_shape([LEFT - 8.0, y], label, Ink::Weak, Anchor::End));
         }
         let bottom = TOP + PLOT;
         for number in round_numbers(self.n_calls as f64, 10) {
@@ -82,15 +82,15 @@ impl Axes {
             let x = self.x(call);
             grid.push([[x, bottom], [x, bottom + 4.0]]);
             let label = crate::figure::number(call);
-            shapes.push(text([x, bottom + 14.0], label, Ink::Weak, Anchor::Middle));
+            shapes.push(label_shape([x, bottom + 14.0], label, Ink::Weak, Anchor::Middle));
         }
         shapes.push(Shape::Strokes { strokes: grid, ink: Ink::Hairline, width: 1.0 });
         let at = [WIDTH - RIGHT + ASIDE, bottom + 14.0];
-        shapes.push(text(at, "model call".to_owned(), Ink::Weak, Anchor::Start));
+        shapes.push(label_shape(at, "model call".to_owned(), Ink::Weak, Anchor::Start));
     }
 
-    /// Draws window, usable window and triggers, which may change with the window. Thresholds above the plot have only a
-    /// label.
+    /// Draws window, usable window and triggers, which may change with the window. Thresholds above the plot have only
+    /// a label.
     pub(super) fn thresholds(&self, curve: &Curve<'_>, shapes: &mut Vec<Shape>) {
         let last = self.n_calls - 1;
         let mut labels = Vec::new();
@@ -138,10 +138,11 @@ impl Axes {
     }
 }
 
-fn all<'a>(curve: &'a Curve<'_>) -> Vec<Threshold<'a>> {
+fn all<'a>(curve: &'a Curve<'_>) -> Vec<CurveThreshold<'a>> {
     let window = |call: usize| curve.windows.at(call).as_f64();
     let usable = |call: usize| (curve.windows.at(call) - curve.output_reserve).as_f64();
-    let mut all: Vec<Threshold<'a>> = vec![("window".to_owned(), Ink::Bad, &[], Box::new(window))];
+    let mut all: Vec<CurveThreshold<'a>> =
+        vec![("window".to_owned(), Ink::Bad, &[], Box::new(window))];
     if curve.output_reserve > Tokens::ZERO {
         all.push(("usable".to_owned(), Ink::Warn, &[], Box::new(usable)));
     }

@@ -53,7 +53,10 @@ const RIGHT: f32 = 120.0;
 /// Gap between the plot and the labels on its right.
 const ASIDE: f32 = 12.0;
 const TOP: f32 = 16.0;
+/// Width of the drawing, which fits the text of an HTML report (992).
 const WIDTH: f32 = 960.0;
+/// Height of the plot. Chosen: a compaction that frees a tenth of the window is a step of 25. At half the height, steps
+/// are lost between lanes.
 const PLOT: f32 = 264.0;
 /// Height between the plot and the rows, for call numbers.
 const AXIS: f32 = 36.0;
@@ -63,7 +66,7 @@ const ROW: f32 = 20.0;
 const LEGEND: f32 = 34.0;
 /// Font size.
 const FONT_SIZE: f32 = 12.0;
-/// Maximum number of characters of a lane's name.
+/// Maximum number of characters of a lane's name: as many as usually fit between the sample of its line and [`LEFT`].
 const MAX_NAME: usize = 16;
 
 /// Draws the curve. Returns `None` if there is no call.
@@ -142,8 +145,8 @@ fn line(axes: &Axes, lane: &CurveLane<'_>, shapes: &mut Vec<Shape>) {
     });
 }
 
-/// Draws the row of a lane: its line style, its name, a tick at each compaction, a cross at each overflow, and the number
-/// of compactions.
+/// Draws the row of a lane: its line style, its name, a tick at each compaction, a cross at each overflow, and the
+/// number of compactions.
 fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
     let ink = lane.kind.ink();
     shapes.push(Shape::Line {
@@ -152,7 +155,7 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         width: lane.kind.width(),
         dashes: lane.kind.dashes(),
     });
-    shapes.push(text([36.0, y], short(&lane.name), Ink::Text, Anchor::Start));
+    shapes.push(label_shape([36.0, y], short(&lane.name), Ink::Text, Anchor::Start));
     shapes.push(Shape::Strokes {
         strokes: vec![[[LEFT, y], [WIDTH - RIGHT, y]]],
         ink: Ink::Hairline,
@@ -171,7 +174,7 @@ fn row(axes: &Axes, lane: &CurveLane<'_>, y: f32, shapes: &mut Vec<Shape>) {
         n => format!("{} compactions", crate::figure::grouped(n as u64)),
     };
     let at = [WIDTH - RIGHT + ASIDE, y];
-    shapes.push(text(at, label, Ink::Weak, Anchor::Start));
+    shapes.push(label_shape(at, label, Ink::Weak, Anchor::Start));
 }
 
 /// Draws the legend below the last row. `end` is half a row below that row.
@@ -179,10 +182,10 @@ fn legend(end: f32, shapes: &mut Vec<Shape>) {
     let y = end + 8.0;
     shapes.push(strokes([tick(LEFT + 3.0, y)].into_iter(), Ink::Weak));
     let label = "compaction before this call".to_owned();
-    shapes.push(text([LEFT + 12.0, y], label, Ink::Weak, Anchor::Start));
+    shapes.push(label_shape([LEFT + 12.0, y], label, Ink::Weak, Anchor::Start));
     shapes.push(strokes(cross(LEFT + 300.0, y).into_iter(), Ink::Bad));
     let label = "first attempt overflowed".to_owned();
-    shapes.push(text([LEFT + 310.0, y], label, Ink::Weak, Anchor::Start));
+    shapes.push(label_shape([LEFT + 310.0, y], label, Ink::Weak, Anchor::Start));
 }
 
 fn tick(x: f32, y: f32) -> [[f32; 2]; 2] {
@@ -198,7 +201,7 @@ fn strokes(strokes: impl Iterator<Item = [[f32; 2]; 2]>, ink: Ink) -> Shape {
     Shape::Strokes { strokes: strokes.collect(), ink, width: 1.5 }
 }
 
-fn text(at: [f32; 2], text: String, ink: Ink, anchor: Anchor) -> Shape {
+fn label_shape(at: [f32; 2], text: String, ink: Ink, anchor: Anchor) -> Shape {
     Shape::Text { at, text, ink, anchor, size: FONT_SIZE }
 }
 

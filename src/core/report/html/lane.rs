@@ -1,8 +1,9 @@
 //! The section of one lane.
 
+use super::lane_name;
 use super::table::{Cell, classed, table};
-use super::{escaped, lane_name};
 use crate::figure::{counted, number, tokens};
+use crate::report::escaped::escaped;
 use crate::report::{EventReport, LaneReport};
 use std::fmt::Write as _;
 

@@ -5,6 +5,7 @@ mod rereads;
 mod survival;
 mod table;
 
+use super::escaped::escaped;
 use super::svg;
 use super::{Block, FindingReport, LaneReport, Report};
 use crate::analysis::Severity;
@@ -35,24 +36,6 @@ pub fn html(report: &Report) -> String {
     contents(&mut out, report);
     footer(&mut out, report);
     out.push_str("</main>\n</body>\n</html>\n");
-    out
-}
-
-/// Escapes a text for use between tags or in a quoted attribute.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Control characters are not allowed in HTML.
-            '\0' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
     out
 }
 
@@ -115,7 +98,7 @@ fn head(out: &mut String, title: &str) {
          <title>Plimsoll report: {}</title>\n<style>\n{}\n{}</style>\n</head>\n<body>",
         escaped(title),
         svg::style(),
-        include_str!("../../../../assets/report.css")
+        include_str!("../../assets/report.css")
     );
 }
 

@@ -1,9 +1,10 @@
 //! Expected re-reads on a page.
 
 use super::super::{LaneReport, REREADS_HEAD, Report};
+use super::lane_name;
 use super::table::{Cell, table};
-use super::{escaped, lane_name};
 use crate::figure::{number, tokens, whole_percent};
+use crate::report::escaped::escaped;
 use std::fmt::Write as _;
 
 /// Writes the table, and the files that are most likely read again in each lane.

@@ -2,9 +2,10 @@
 
 use super::super::Report;
 use super::super::survival::{LostReport, share};
+use super::lane_name;
 use super::table::{Cell, table};
-use super::{escaped, lane_name};
 use crate::figure::{counted, grouped, number};
+use crate::report::escaped::escaped;
 use std::fmt::Write as _;
 
 /// Writes the table and the lost facts of each lane; nothing without facts.

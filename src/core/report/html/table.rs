@@ -1,6 +1,6 @@
 //! Tables of a page.
 
-use super::escaped;
+use crate::report::escaped::escaped;
 use std::fmt::Write as _;
 
 /// A cell: its class and its markup.

@@ -1,15 +1,15 @@
 //! A report as Markdown, to paste into an issue.
 //!
-//! The curve is drawn with block characters: a link to a picture file would break when pasted, and issue trackers remove
-//! inline pictures. (`replay --curve` writes a picture to attach.) Foreign texts are code spans, so that they cannot become
-//! markup or mention people.
+//! The curve is drawn with block characters: a link to a picture file would break when pasted, and issue trackers
+//! remove inline pictures. (`replay --curve` writes a picture to attach.) Foreign texts are code spans, so that they
+//! cannot become markup or mention people.
 
 mod inline;
 mod rereads;
 mod sketch;
 mod survival;
 
-use super::{Block, EventReport, LaneReport, Removal, Report};
+use super::{Block, EventReport, LaneReport, RemovalReport, Report};
 use crate::figure::{counted, grouped, number, percent, tokens};
 use inline::{code, prose};
 use std::fmt::Write as _;
@@ -256,7 +256,7 @@ fn removed(out: &mut String, lane: &LaneReport) {
 }
 
 /// Lists the largest messages of a removal.
-fn heaviest(removal: &Removal) -> String {
+fn heaviest(removal: &RemovalReport) -> String {
     let mut items: Vec<_> = removal.items.iter().collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
     let named: Vec<String> = items

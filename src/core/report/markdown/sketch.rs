@@ -2,7 +2,7 @@
 
 use super::inline::longest_run;
 use crate::figure::counted;
-use crate::report::{Column, LaneReport, Report};
+use crate::report::{LaneColumn, LaneReport, Report};
 use std::fmt::Write as _;
 
 /// Eighths of a character's height.
@@ -36,16 +36,16 @@ pub(super) fn sketch(out: &mut String, report: &Report) {
     );
 }
 
-fn bar(column: &Column) -> char {
+fn bar(column: &LaneColumn) -> char {
     let eighths = (column.fill.0 * 8.0).round().clamp(0.0, 8.0) as usize;
     // Small values stay visible.
     BLOCKS[if column.fill.0 > 0.0 { eighths.max(1) } else { 0 }]
 }
 
-fn mark(column: &Column) -> char {
+fn mark(column: &LaneColumn) -> char {
     match column {
-        Column { overflows: true, .. } => 'x',
-        Column { removes: true, .. } => '^',
+        LaneColumn { overflows: true, .. } => 'x',
+        LaneColumn { removes: true, .. } => '^',
         _ => ' ',
     }
 }

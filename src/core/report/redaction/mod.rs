@@ -7,7 +7,7 @@ pub(super) use redactor::Redactor;
 
 use crate::safe_text::clean;
 use std::fmt;
-use words::Number;
+use words::ShownNumber;
 
 /// A foreign text in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,15 +25,15 @@ pub struct Plain(Box<str>);
 /// Replacement of a text: words of the program, numbers and punctuation. No field can hold a text that was read at run
 /// time, so a report of these values cannot contain one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Redacted(Vec<Word>);
+pub struct Redacted(Vec<RedactedPiece>);
 
 /// A piece of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+enum RedactedPiece {
     /// A word of the program; the flag capitalizes it.
     Known(&'static str, bool),
     /// A number.
-    Number(Number),
+    Number(ShownNumber),
     /// One of the marks that [`words::pieces`] gives, or a space.
     Mark(char),
     /// The number of a thing among those of its kind: `path-1`.
@@ -75,11 +75,11 @@ impl NameKind {
 impl ReportText {
     /// Creates a text of the program.
     pub(super) fn own(text: &'static str) -> Self {
-        Self::Redacted(Redacted(vec![Word::Known(text, false)]))
+        Self::Redacted(Redacted(vec![RedactedPiece::Known(text, false)]))
     }
 
     /// Creates a text from words.
-    fn of_words(words: Vec<Word>) -> Self {
+    fn of_words(words: Vec<RedactedPiece>) -> Self {
         Self::Redacted(Redacted(words))
     }
 
@@ -102,7 +102,7 @@ impl fmt::Display for ReportText {
     }
 }
 
-impl fmt::Display for Word {
+impl fmt::Display for RedactedPiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(word, false) => f.write_str(word),

@@ -1,7 +1,7 @@
 //! Decides for each text of a session or the user whether a report shows or replaces it.
 
-use super::words::{self, Number, Piece, pieces};
-use super::{NameKind, Plain, ReportText, Word};
+use super::words::{self, ShownNumber, TextPiece, pieces};
+use super::{NameKind, Plain, RedactedPiece, ReportText};
 use crate::analysis::MessageName;
 use crate::engine::{Cause, Policy};
 use crate::figure::quantity;
@@ -88,7 +88,7 @@ impl Redactor {
         if !self.redacts {
             return plain(model);
         }
-        let known = public_model(model).map(|known| Word::Known(known, false));
+        let known = public_model(model).map(|known| RedactedPiece::Known(known, false));
         let word = known.unwrap_or_else(|| self.nth(NameKind::Model, model));
         ReportText::of_words(vec![word])
     }
@@ -98,9 +98,9 @@ impl Redactor {
         if !self.redacts {
             return plain(name.to_string());
         }
-        let known = |word| Word::Known(word, false);
+        let known = |word| RedactedPiece::Known(word, false);
         let in_message = |message: usize| {
-            let number = Word::Number(Number::whole(message as u64 + 1));
+            let number = RedactedPiece::Number(ShownNumber::whole(message as u64 + 1));
             [known(" message "), number]
         };
         let words = match name {
@@ -112,7 +112,7 @@ impl Redactor {
             MessageName::Call { tool, subject, message } => {
                 let mut words = vec![self.tool_word(tool)];
                 if let Some(subject) = subject {
-                    words.push(Word::Mark(' '));
+                    words.push(RedactedPiece::Mark(' '));
                     if subject.is_path {
                         words.push(self.nth(NameKind::Path, &subject.text));
                     } else {
@@ -132,8 +132,8 @@ impl Redactor {
     pub(in crate::report) fn sentence(&self, text: &str) -> ReportText {
         self.or(text, || {
             let words = pieces(text).into_iter().map(|piece| match piece {
-                Piece::Mark(mark) => Word::Mark(mark),
-                Piece::Word(word) => self.word(word),
+                TextPiece::Mark(mark) => RedactedPiece::Mark(mark),
+                TextPiece::Word(word) => self.word(word),
             });
             merged(ungrouped(words.collect()))
         })
@@ -162,48 +162,48 @@ impl Redactor {
         self.name(NameKind::Policy, &policy.label)
     }
 
-    fn or(&self, text: &str, words: impl FnOnce() -> Vec<Word>) -> ReportText {
+    fn or(&self, text: &str, words: impl FnOnce() -> Vec<RedactedPiece>) -> ReportText {
         if self.redacts { ReportText::of_words(words()) } else { plain(text) }
     }
 
-    fn nth(&mut self, what: NameKind, text: &str) -> Word {
+    fn nth(&mut self, what: NameKind, text: &str) -> RedactedPiece {
         let last = self.last.entry(what).or_default();
         let known = self.numbers.entry((what, text.to_owned()));
         let n = *known.or_insert_with(|| {
             *last += 1;
             *last
         });
-        Word::Nth(what, n)
+        RedactedPiece::Nth(what, n)
     }
 
-    fn name_word(&mut self, what: NameKind, text: &str) -> Word {
+    fn name_word(&mut self, what: NameKind, text: &str) -> RedactedPiece {
         match self.names.get(text) {
-            Some(known) => Word::Known(known, false),
+            Some(known) => RedactedPiece::Known(known, false),
             None => self.nth(what, text),
         }
     }
 
-    fn tool_word(&mut self, tool: &str) -> Word {
+    fn tool_word(&mut self, tool: &str) -> RedactedPiece {
         match TOOLS.split_ascii_whitespace().find(|known| *known == tool) {
-            Some(known) => Word::Known(known, false),
+            Some(known) => RedactedPiece::Known(known, false),
             None => self.nth(NameKind::Tool, tool),
         }
     }
 
     /// Converts a word of a free text.
-    fn word(&self, word: &str) -> Word {
-        if let Some(number) = Number::of(word) {
-            return Word::Number(number);
+    fn word(&self, word: &str) -> RedactedPiece {
+        if let Some(number) = ShownNumber::of(word) {
+            return RedactedPiece::Number(number);
         }
         let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
-        let known = words::known(word).map(|known| Word::Known(known, is_capital));
+        let known = words::known(word).map(|known| RedactedPiece::Known(known, is_capital));
         known
-            .or_else(|| Some(Word::Known(self.names.get(word)?, false)))
-            .or_else(|| Some(Word::Known(public_model(word)?, false)))
+            .or_else(|| Some(RedactedPiece::Known(self.names.get(word)?, false)))
+            .or_else(|| Some(RedactedPiece::Known(public_model(word)?, false)))
             .unwrap_or(match word {
-                "-" => Word::Mark('-'),
-                "/" => Word::Mark('/'),
-                _ => Word::Hidden,
+                "-" => RedactedPiece::Mark('-'),
+                "/" => RedactedPiece::Mark('/'),
+                _ => RedactedPiece::Hidden,
             })
     }
 }
@@ -214,24 +214,28 @@ fn plain(text: impl Into<Box<str>>) -> ReportText {
 }
 
 /// Hides numbers separated only by a space: they may be groups of a longer one.
-fn ungrouped(mut words: Vec<Word>) -> Vec<Word> {
-    let is_pair =
-        |words: &[Word]| matches!(words, [Word::Number(_), Word::Mark(' '), Word::Number(_)]);
+fn ungrouped(mut words: Vec<RedactedPiece>) -> Vec<RedactedPiece> {
+    let is_pair = |words: &[RedactedPiece]| {
+        matches!(
+            words,
+            [RedactedPiece::Number(_), RedactedPiece::Mark(' '), RedactedPiece::Number(_)]
+        )
+    };
     let pairs = words.windows(3).enumerate();
     let starts: Vec<usize> = pairs.filter(|(_, three)| is_pair(three)).map(|(at, _)| at).collect();
     for at in starts {
-        (words[at], words[at + 2]) = (Word::Hidden, Word::Hidden);
+        (words[at], words[at + 2]) = (RedactedPiece::Hidden, RedactedPiece::Hidden);
     }
     words
 }
 
 /// Merges hidden pieces that are separated only by marks.
-fn merged(all: Vec<Word>) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::with_capacity(all.len());
+fn merged(all: Vec<RedactedPiece>) -> Vec<RedactedPiece> {
+    let mut words: Vec<RedactedPiece> = Vec::with_capacity(all.len());
     for word in all {
-        let before = words.iter().rposition(|w| !matches!(w, Word::Mark(_)));
-        if let (Word::Hidden, Some(before)) = (word, before)
-            && words[before] == Word::Hidden
+        let before = words.iter().rposition(|w| !matches!(w, RedactedPiece::Mark(_)));
+        if let (RedactedPiece::Hidden, Some(before)) = (word, before)
+            && words[before] == RedactedPiece::Hidden
         {
             words.truncate(before);
         }
@@ -241,13 +245,13 @@ fn merged(all: Vec<Word>) -> Vec<Word> {
 }
 
 /// `text (1,234 characters)`.
-fn length_of(text: &str) -> Vec<Word> {
+fn length_of(text: &str) -> Vec<RedactedPiece> {
     let n = text.chars().count();
     let unit = if n == 1 { " character)" } else { " characters)" };
     vec![
-        Word::Known("text (", false),
-        Word::Number(Number::whole(n as u64)),
-        Word::Known(unit, false),
+        RedactedPiece::Known("text (", false),
+        RedactedPiece::Number(ShownNumber::whole(n as u64)),
+        RedactedPiece::Known(unit, false),
     ]
 }
 

@@ -47,7 +47,7 @@ where which while whole window with within without works would writes written";
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum TextPiece<'a> {
     /// Letters, digits and joining characters.
     Word(&'a str),
     /// Punctuation, or a space.
@@ -60,21 +60,21 @@ pub(super) fn known(word: &str) -> Option<&'static str> {
 }
 
 /// Splits a text into words and marks. Other characters only separate words.
-pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces(text: &str) -> Vec<TextPiece<'_>> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(c) = rest.chars().next() {
         let length = rest.find(|c| !joins(c)).unwrap_or(rest.len()).max(c.len_utf8());
         let (piece, behind) = rest.split_at(length);
         rest = behind;
         if !joins(c) {
-            pieces.extend(mark(c).map(Piece::Mark));
+            pieces.extend(mark(c).map(TextPiece::Mark));
             continue;
         }
         let word = piece.trim_end_matches(TRIMMED);
         if !word.is_empty() {
-            pieces.push(Piece::Word(word));
+            pieces.push(TextPiece::Word(word));
         }
-        pieces.extend(piece[word.len()..].chars().map(Piece::Mark));
+        pieces.extend(piece[word.len()..].chars().map(TextPiece::Mark));
     }
     pieces
 }
@@ -101,7 +101,7 @@ fn mark(c: char) -> Option<char> {
 
 /// A number of a text with its notation, stored as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Number {
+pub(super) struct ShownNumber {
     /// Its digits without the decimal point.
     digits: u64,
     /// Number of digits after the decimal point.
@@ -114,7 +114,7 @@ pub(super) struct Number {
 /// Maximum number of digits of a count. Account, card and telephone numbers have more.
 const MAX_DIGITS: usize = 9;
 
-impl Number {
+impl ShownNumber {
     /// A whole number.
     pub(super) fn whole(n: u64) -> Self {
         Self { digits: n, decimals: 0, unit: 0, is_negative: false }
@@ -160,7 +160,7 @@ fn ungrouped(digits: &str) -> Option<String> {
     is_right.then(|| digits.replace(',', ""))
 }
 
-impl std::fmt::Display for Number {
+impl std::fmt::Display for ShownNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let scale = 10_u64.pow(u32::from(self.decimals));
         let sign = if self.is_negative { "-" } else { "" };
@@ -191,7 +191,7 @@ mod tests {
     fn counts_are_numbers_and_addresses_keys_and_account_numbers_are_not() {
         let shown = ["12", "44,979", "10.3k", "-0.75", "0", "2.16M", "93"];
         for text in shown {
-            let number = Number::of(text).unwrap();
+            let number = ShownNumber::of(text).unwrap();
             assert_eq!(number.to_string(), text);
         }
         let hidden = [
@@ -209,7 +209,7 @@ mod tests {
             "2026-11-22",
         ];
         for text in hidden {
-            assert_eq!(Number::of(text), None, "{text}");
+            assert_eq!(ShownNumber::of(text), None, "{text}");
         }
     }
 
@@ -218,8 +218,8 @@ mod tests {
         let words: Vec<_> = pieces("see https://x.example/a?b=1, or me@x.example (C:\\a.rs).")
             .into_iter()
             .filter_map(|p| match p {
-                Piece::Word(word) => Some(word),
-                Piece::Mark(_) => None,
+                TextPiece::Word(word) => Some(word),
+                TextPiece::Mark(_) => None,
             })
             .collect();
         let expected = ["see", "https://x.example/a?b", "1", "or", "me@x.example", "C:\\a.rs"];

@@ -1,8 +1,8 @@
-//! Unfinished files: an interrupted process would leave them behind. A signal removes them, and the leftovers of a killed
-//! process are removed before the next file is created next to them.
+//! Unfinished files: an interrupted process would leave them behind. A signal removes them, and the leftovers of a
+//! killed process are removed before the next file is created next to them.
 //!
-//! A temporary file or folder has a name of ours and stays locked while its process uses it. Only entries of such a name
-//! are removed later, and only if they belong to the same user, are not locked, and are older than a minute.
+//! A temporary file or folder has a name of ours and stays locked while its process uses it. Only entries of such a
+//! name are removed later, and only if they belong to the same user, are not locked, and are older than a minute.
 
 mod signals;
 mod temporary_folder;
@@ -20,17 +20,19 @@ pub(in crate::exec) use temporary_folder::TemporaryFolder;
 /// Start and end of the names of temporary files.
 const PREFIX: &str = ".plimsoll-";
 const SUFFIX: &str = ".tmp";
-/// Age below which a file may not be locked yet.
+/// Age below which a file may not be locked yet. A process locks its file right after creating it; a minute covers one
+/// that is stopped in between, and clocks of network drives that are not exact.
 const YOUNG: Duration = Duration::from_mins(1);
-/// Maximum number of entries of a folder that are searched for leftovers.
+/// Maximum number of entries of a folder that are searched for leftovers. The search precedes every write, and must not
+/// make it slow in a folder of a million files.
 const MAX_ENTRIES: usize = 20_000;
 
 /// Paths that a signal removes.
-static ALL: Mutex<BTreeMap<PathBuf, Kind>> = Mutex::new(BTreeMap::new());
+static ALL: Mutex<BTreeMap<PathBuf, UnfinishedKind>> = Mutex::new(BTreeMap::new());
 
 /// How an unfinished path is removed.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::exec) enum Kind {
+pub(in crate::exec) enum UnfinishedKind {
     /// A file.
     File,
     /// A folder, unless it contains something by then.
@@ -51,13 +53,13 @@ impl Drop for Unfinished {
     }
 }
 
-fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Kind>> {
+fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, UnfinishedKind>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Creates a file or folder and registers it as unfinished.
 pub(in crate::exec) fn create<T>(
-    kind: Kind,
+    kind: UnfinishedKind,
     create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> PathBuf,
 ) -> io::Result<(T, Unfinished)> {
@@ -91,11 +93,11 @@ pub(in crate::exec) fn rename(
     let mut all = lock();
     commit()?;
     forget(&mut all, vec![unfinished]);
-    all.insert(to.clone(), Kind::File);
+    all.insert(to.clone(), UnfinishedKind::File);
     Ok(Unfinished(to))
 }
 
-fn forget(all: &mut BTreeMap<PathBuf, Kind>, unfinished: Vec<Unfinished>) {
+fn forget(all: &mut BTreeMap<PathBuf, UnfinishedKind>, unfinished: Vec<Unfinished>) {
     for mut path in unfinished {
         all.remove(&std::mem::take(&mut path.0));
     }
@@ -105,15 +107,15 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Removes all unfinished paths, the contents of a folder before the folder. Nothing can be added or committed while the
-/// result is held.
-fn remove_all() -> MutexGuard<'static, BTreeMap<PathBuf, Kind>> {
+/// Removes all unfinished paths, the contents of a folder before the folder. Nothing can be added or committed while
+/// the result is held.
+fn remove_all() -> MutexGuard<'static, BTreeMap<PathBuf, UnfinishedKind>> {
     let all = lock();
     for (path, kind) in all.iter().rev() {
         let _ = match kind {
-            Kind::File => fs::remove_file(path),
-            Kind::EmptyFolder => fs::remove_dir(path),
-            Kind::Folder => fs::remove_dir_all(path),
+            UnfinishedKind::File => fs::remove_file(path),
+            UnfinishedKind::EmptyFolder => fs::remove_dir(path),
+            UnfinishedKind::Folder => fs::remove_dir_all(path),
         };
     }
     all
@@ -129,7 +131,7 @@ pub(super) fn temporary_file(
         try_lock(file.as_file());
         Ok(file)
     };
-    let made = create(Kind::File, open, |file| file.path().to_owned())?;
+    let made = create(UnfinishedKind::File, open, |file| file.path().to_owned())?;
     remove_leftovers(made.0.path());
     Ok(made)
 }
@@ -154,7 +156,7 @@ pub(in crate::exec) fn claim(path: &Path) -> io::Result<(File, Unfinished)> {
         try_lock(&file);
         Ok(file)
     };
-    let made = create(Kind::File, open, |_| path.to_owned())?;
+    let made = create(UnfinishedKind::File, open, |_| path.to_owned())?;
     remove_leftovers(path);
     Ok(made)
 }

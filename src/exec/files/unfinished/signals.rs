@@ -1,7 +1,7 @@
 //! Signals that end the program: unfinished files are removed first.
 
-/// Watches the signals from the first unfinished file on. A signal that the program was started to ignore (by `nohup`, or
-/// in the background of a script) stays ignored.
+/// Watches the signals from the first unfinished file on. A signal that the program was started to ignore (by `nohup`,
+/// or in the background of a script) stays ignored.
 #[cfg(unix)]
 pub(super) fn watch<T: 'static>(clean_up: fn() -> T) {
     use std::sync::Once;

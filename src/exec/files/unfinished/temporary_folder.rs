@@ -1,6 +1,6 @@
 //! Private temporary folders, removed on drop, by a signal, or as the leftover of a killed process.
 
-use super::{Kind, PREFIX, SUFFIX, Unfinished, create, remove_leftovers};
+use super::{PREFIX, SUFFIX, Unfinished, UnfinishedKind, create, remove_leftovers};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ pub(in crate::exec) struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// The only files that the folder of a killed process may contain to be removed later: the copy of a database, or a draft.
+    /// The only files that the folder of a killed process may contain to be removed later: the copy of a database, or a
+    /// draft.
     pub(in crate::exec) const FILES: [&str; 6] = [
         "copy",
         "copy-wal",
@@ -38,8 +39,11 @@ impl TemporaryFolder {
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
         builder.prefix(PREFIX).suffix(SUFFIX);
-        let (folder, unfinished) =
-            create(Kind::Folder, || builder.tempdir(), |folder| folder.path().to_owned())?;
+        let (folder, unfinished) = create(
+            UnfinishedKind::Folder,
+            || builder.tempdir(),
+            |folder| folder.path().to_owned(),
+        )?;
         let lock = File::create_new(lock_path(folder.path()))?;
         lock.lock()?;
         remove_leftovers(folder.path());

@@ -1,6 +1,7 @@
-//! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to it.
+//! Claude Code's sub-agents: `ID/subagents/agent-*.jsonl` next to `ID.jsonl`; in older versions `agent-*.jsonl` next to
+//! it.
 
-use super::Layout;
+use super::SubAgentLayout;
 use super::scan::{
     FileStart, FoundSubAgent, MAX_SUB_AGENTS, START_BYTES, entries, is_file, is_file_name,
     is_folder, open, read_start,
@@ -10,8 +11,12 @@ use crate::session::{Conversation, Session, SubAgent, Track};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout =
-    Layout { location: SubAgentFiles::SessionFolder, find, describe, ..Layout::DEFAULT };
+pub(super) const LAYOUT: SubAgentLayout = SubAgentLayout {
+    location: SubAgentFiles::SessionFolder,
+    find,
+    describe,
+    ..SubAgentLayout::DEFAULT
+};
 
 /// Prefix of the file names.
 const PREFIX: &str = "agent-";
@@ -114,7 +119,7 @@ fn read_metadata(path: &Path, session: &mut Session) {
         return;
     };
     let file = open(&path.with_extension("meta.json"));
-    let metadata: Option<serde_json::Value> =
+    let metadata: Option<crate::json::Value> =
         file.and_then(|file| serde_json::from_reader(file.take(START_BYTES)).ok());
     let text = |key: &str| {
         let text = metadata.as_ref()?.get(key)?.as_str();

@@ -1,7 +1,7 @@
-//! Codex's sub-agents: separate rollouts in the folder of sessions (one subfolder per day). The first line names the thread
-//! that started them.
+//! Codex's sub-agents: separate rollouts in the folder of sessions (one subfolder per day). The first line names the
+//! thread that started them.
 
-use super::Layout;
+use super::SubAgentLayout;
 use super::scan::{ChildFile, FoundSubAgent, conversations, entries, is_folder, name_of, open};
 use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
@@ -10,16 +10,19 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) const LAYOUT: Layout =
-    Layout { location: SubAgentFiles::DayFolders, find, ..Layout::DEFAULT };
+pub(super) const LAYOUT: SubAgentLayout =
+    SubAgentLayout { location: SubAgentFiles::DayFolders, find, ..SubAgentLayout::DEFAULT };
 
-/// Maximum number of files whose first line is read.
+/// Maximum number of files whose first line is read. It bounds the time to open a session of a person who keeps
+/// thousands.
 const MAX_FILES: usize = 2_000;
-/// Maximum number of day folders that are searched.
+/// Maximum number of day folders that are searched: a session that was resumed for three months.
 const MAX_DAYS: usize = 100;
-/// Maximum length of a first line, in bytes. It contains the instructions.
+/// Maximum length of a first line, in bytes. It contains the instructions. The longest one of the recorded sessions
+/// that we have is 43,199 bytes long.
 const MAX_LINE_BYTES: u64 = 512 << 10;
-/// Tolerance for the last day of a session, which depends on the time zone.
+/// Tolerance for the last day of a session. Folders have the local date, messages have UTC, which differ by up to 14
+/// hours; a sub-agent that starts with the last message may also write after midnight.
 const TOLERANCE: Duration = Duration::from_hours(36);
 
 /// Finds the sub-agents of the rollout at `path`, the oldest first.

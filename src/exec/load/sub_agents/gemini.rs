@@ -1,7 +1,7 @@
-//! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`. PARENT
-//! is the id of the parent's session.
+//! Gemini CLI's sub-agents: `chats/PARENT/ID.jsonl` (older versions: `.json`) next to the parent's `chats/session-*`.
+//! PARENT is the id of the parent's session.
 
-use super::Layout;
+use super::SubAgentLayout;
 use super::scan::{
     ChildFile, FoundSubAgent, MAX_SUB_AGENTS, conversations, entries, is_file, is_file_name,
     name_of,
@@ -10,8 +10,12 @@ use crate::formats::{self, ImportReport, SessionIdentity, SubAgentFiles};
 use crate::session::Session;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout =
-    Layout { location: SubAgentFiles::ParentFolder, find, parent_id, ..Layout::DEFAULT };
+pub(super) const LAYOUT: SubAgentLayout = SubAgentLayout {
+    location: SubAgentFiles::ParentFolder,
+    find,
+    parent_id,
+    ..SubAgentLayout::DEFAULT
+};
 
 /// Folder of all sessions of a project.
 const CHATS: &str = "chats";

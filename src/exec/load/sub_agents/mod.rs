@@ -1,8 +1,8 @@
 //! Finds the conversations of sub-agents that are stored apart from their session: in files of their own or as further
 //! sessions of a database.
 //!
-//! Only the start of such a file is read until the user opens it. Only the folders in which the program keeps its sessions
-//! are searched, and links are not followed.
+//! Only the start of such a file is read until the user opens it. Only the folders in which the program keeps its
+//! sessions are searched, and links are not followed.
 
 mod claude;
 mod codex;
@@ -23,20 +23,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The way in which a program stores sub-agents in separate files.
-struct Layout {
+struct SubAgentLayout {
     /// Location of the files.
     location: SubAgentFiles,
     /// Finds the sub-agents of the session at a path.
     find: fn(&Path, &Session, &ImportReport) -> Vec<FoundSubAgent>,
     /// Returns the id of the session that started the sub-agent at a path, if the path contains it.
     parent_id: fn(&Path) -> Option<String>,
-    /// Returns the title of a session, if it is stored near another one. Receives the other's path, the format and the id.
+    /// Returns the title of a session, if it is stored near another one. Receives the other's path, the format and the
+    /// id.
     title_of: fn(&Path, &str, &str) -> Option<String>,
     /// Sets the track and the title of the sub-agent's session at a path.
     describe: fn(&Path, &Session, &ImportReport, &mut Session),
 }
 
-impl Layout {
+impl SubAgentLayout {
     /// Defaults for the rows: paths reveal neither parent nor title. Every row sets `location` and `find`.
     const DEFAULT: Self = Self {
         location: SubAgentFiles::SessionFolder,
@@ -53,10 +54,11 @@ impl Layout {
 }
 
 /// One row for each location.
-static LAYOUTS: [Layout; 4] = [claude::LAYOUT, codex::LAYOUT, gemini::LAYOUT, opencode::LAYOUT];
+static LAYOUTS: [SubAgentLayout; 4] =
+    [claude::LAYOUT, codex::LAYOUT, gemini::LAYOUT, opencode::LAYOUT];
 
-/// Adds the sub-agents of the session at `path` to its conversations. Returns the files of those with a file of their own,
-/// by the index of the conversation. A file replaces a conversation of the same sub-agent in the session's file.
+/// Adds the sub-agents of the session at `path` to its conversations. Returns the files of those with a file of their
+/// own, by the index of the conversation. A file replaces a conversation of the same sub-agent in the session's file.
 pub(super) fn attach(
     path: &Path,
     parsed: &mut Parsed,
@@ -66,7 +68,7 @@ pub(super) fn attach(
     let Some(main) = parsed.sessions.first() else {
         return files;
     };
-    let Some(stored) = Layout::of(main.source.format) else {
+    let Some(stored) = SubAgentLayout::of(main.source.format) else {
         return files;
     };
     let report = &mut parsed.report;
@@ -87,7 +89,7 @@ pub(super) fn attach(
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
 pub(in crate::exec) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
-    (Layout::of(format)?.title_of)(path, format, parent)
+    (SubAgentLayout::of(format)?.title_of)(path, format, parent)
 }
 
 /// Reads the file of a sub-agent.
@@ -112,7 +114,7 @@ pub(super) fn read(
     };
     let mut parsed = formats::parse_with(&document, progress)
         .map_err(|error| LoadError(format!("{shown}: {error}")))?;
-    let stored = Layout::of(main.source.format);
+    let stored = SubAgentLayout::of(main.source.format);
     if let Some((session, stored)) = parsed.sessions.first_mut().zip(stored) {
         (stored.describe)(path, main, report, session);
     }

@@ -1,6 +1,6 @@
 //! `OpenCode`'s sub-agents in its storage folder: sessions of the same project that name their parent.
 
-use super::Layout;
+use super::SubAgentLayout;
 use super::scan::{FoundSubAgent, entries, name_of, open};
 use crate::formats::{
     ImportReport, SessionIdentity, SubAgentCalls, SubAgentFiles, identity, identity_of,
@@ -9,8 +9,12 @@ use crate::session::{Conversation, Session};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const LAYOUT: Layout =
-    Layout { location: SubAgentFiles::ProjectFolder, find, title_of, ..Layout::DEFAULT };
+pub(super) const LAYOUT: SubAgentLayout = SubAgentLayout {
+    location: SubAgentFiles::ProjectFolder,
+    find,
+    title_of,
+    ..SubAgentLayout::DEFAULT
+};
 
 /// Maximum number of sessions of a project that are read.
 const MAX_FILES: usize = 10_000;

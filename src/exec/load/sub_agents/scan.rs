@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of sub-agents of a session that are listed.
 pub(super) const MAX_SUB_AGENTS: usize = 500;
-/// Number of bytes that are read from the start of a file until it is opened.
+/// Number of bytes that are read from the start of a file until it is opened. They contain its title, and 500
+/// sub-agents are 32 MB to read.
 pub(super) const START_BYTES: u64 = 64 << 10;
 
 /// A sub-agent with a file of its own.

@@ -1,7 +1,7 @@
 //! Commands that the model ran, with their outcome.
 
-use super::{Draft, Material, compile, first_line};
-use crate::analysis::facts::text::{Outcome, Search};
+use super::{FactDraft, Material, compile, first_line};
+use crate::analysis::facts::text::{CommandOutcome, FactSearch};
 use crate::analysis::facts::{FactKind, call};
 use crate::session::Body;
 use regex::Regex;
@@ -13,12 +13,16 @@ static EXIT_CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Bytes at both ends of a result in which the exit code is searched.
+///
+/// Agents write the code in a head or a last line of their own, which is shorter. In the middle of an output, `exit
+/// code 1` is a text that the command printed, so a larger range would find codes of other commands.
 const ENDS: usize = 400;
 
-/// Maximum length of a command in bytes.
+/// Maximum length of a command in bytes. A longer one is a script: a summary that repeats its first 200 bytes names it,
+/// and one that must repeat twice as many would almost never count as kept.
 const MAX_COMMAND: usize = 200;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     for (located, _, arguments) in material.calls() {
         let Some(command) = call::command(arguments) else {
             continue;
@@ -28,17 +32,14 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         if line.is_empty() {
             continue;
         }
-        let Body::ToolCall { call: id, .. } = &located.part.body else {
-            continue;
-        };
-        let result = material.results.get(&**id).copied();
+        let result = material.result_of(&located);
         let known = result.and_then(|part| outcome(material, part));
-        let search = Search::new(line).or(core(line)).with(known.map(|(outcome, _)| outcome));
+        let search = FactSearch::new(line).or(core(line)).with(known.map(|(outcome, _)| outcome));
         let detail = match known {
             None => String::new(),
-            Some((Outcome::Passed, _)) => "passed".to_owned(),
-            Some((Outcome::Failed, None)) => "failed".to_owned(),
-            Some((Outcome::Failed, Some(code))) => format!("failed (exit code {code})"),
+            Some((CommandOutcome::Passed, _)) => "passed".to_owned(),
+            Some((CommandOutcome::Failed, None)) => "failed".to_owned(),
+            Some((CommandOutcome::Failed, Some(code))) => format!("failed (exit code {code})"),
         };
         let mut draft = located.draft(FactKind::Command, search, line).detail(&detail);
         draft.evidence = known.and(result);
@@ -47,7 +48,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
 }
 
 /// Returns the outcome that a result states, with its exit code; none if it cannot be known.
-fn outcome(material: &Material<'_>, part: u32) -> Option<(Outcome, Option<i32>)> {
+fn outcome(material: &Material<'_>, part: u32) -> Option<(CommandOutcome, Option<i32>)> {
     let Body::ToolResult { is_error, text, .. } = &material.session.parts[part as usize].body
     else {
         return None;
@@ -59,10 +60,10 @@ fn outcome(material: &Material<'_>, part: u32) -> Option<(Outcome, Option<i32>)>
         code.as_str().parse::<i32>().ok()
     });
     match code {
-        Some(0) if !is_error => Some((Outcome::Passed, Some(0))),
-        Some(code) if code != 0 => Some((Outcome::Failed, Some(code))),
-        _ if *is_error => Some((Outcome::Failed, None)),
-        _ => material.marks_errors.then_some((Outcome::Passed, None)),
+        Some(0) if !is_error => Some((CommandOutcome::Passed, Some(0))),
+        Some(code) if code != 0 => Some((CommandOutcome::Failed, Some(code))),
+        _ if *is_error => Some((CommandOutcome::Failed, None)),
+        _ => material.marks_errors.then_some((CommandOutcome::Passed, None)),
     }
 }
 

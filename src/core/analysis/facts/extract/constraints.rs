@@ -1,8 +1,8 @@
 //! Standing instructions of the user.
 
-use super::{Draft, Material, compile};
+use super::{FactDraft, Material, compile};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::analysis::loss::{is_instruction, sentences};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -22,9 +22,12 @@ static ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Maximum length of a message in bytes; longer ones are usually pasted documents.
+///
+/// Measured on 542 user texts of 32 recorded sessions: 99 % have less than 15,000 characters, and only one has more
+/// than this.
 const MAX_MESSAGE: usize = 30_000;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     for (located, text) in material.user_texts() {
         if text.len() > MAX_MESSAGE {
             continue;
@@ -38,7 +41,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             };
             let prefers = || is_match(&PREFERENCE) && !is_match(&ANSWER);
             if is_instruction(sentence) || (is_short && prefers()) {
-                let search = Search::new(sentence).or_words();
+                let search = FactSearch::new(sentence).or_words();
                 found.push(located.draft(FactKind::Constraint, search, sentence));
             }
         }

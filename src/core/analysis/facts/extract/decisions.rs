@@ -1,17 +1,18 @@
 //! Decisions of the user: answers to questions of the model.
 
-use super::{Draft, LocatedPart, Material};
+use super::{FactDraft, LocatedPart, Material};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::session::{Body, Role};
 
 /// Pieces of names of tools that ask the user.
 const ASKING_TOOLS: [&str; 6] =
     ["ask_followup", "ask_user", "askfollowup", "askuser", "request_user_input", "question"];
-/// Maximum length of an answer in characters.
+/// Maximum length of an answer in characters. A longer one is a new request rather than a decision. It equals the
+/// longest sentence that counts as a constraint.
 const MAX_ANSWER: usize = 400;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let mut model_asked = false;
     for located in material.located_parts() {
         match &located.part.body {
@@ -39,11 +40,12 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
 }
 
 /// Returns the decision in an answer, unless it is long, a question itself or markup.
-fn decision(located: LocatedPart<'_>, answer: &str) -> Option<Draft> {
+fn decision(located: LocatedPart<'_>, answer: &str) -> Option<FactDraft> {
     let answer = answer.trim();
     let is_decision = answer.chars().count() <= MAX_ANSWER
         && !answer.is_empty()
         && !answer.ends_with('?')
         && !answer.starts_with('<');
-    is_decision.then(|| located.draft(FactKind::Decision, Search::new(answer).or_words(), answer))
+    is_decision
+        .then(|| located.draft(FactKind::Decision, FactSearch::new(answer).or_words(), answer))
 }

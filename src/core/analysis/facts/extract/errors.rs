@@ -1,8 +1,8 @@
 //! Errors in tool results: their type and message.
 
-use super::{Draft, Material, compile};
+use super::{FactDraft, Material, compile};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::session::Body;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -14,10 +14,11 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// Maximum number of errors of a result.
+/// Maximum number of errors of a result. Chosen: the first errors cause the following ones, and a failed build prints
+/// hundreds. Without a limit, one such build would decide the survival of all errors of the session.
 const MAX_PER_RESULT: usize = 3;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let Some(pattern) = ERROR.as_ref() else {
         return;
     };
@@ -32,7 +33,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             };
             let span = kind.start()..message.end();
             let line = text[span.clone()].trim_end();
-            let search = Search::new(line).or(message.as_str().trim());
+            let search = FactSearch::new(line).or(message.as_str().trim());
             let draft = located.draft_at(FactKind::Error, search, line, span);
             found.push(draft.detail(kind.as_str()));
         }
@@ -41,7 +42,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             let line = lines
                 .find(|line| ERROR_WORDS.iter().any(|word| line.to_lowercase().contains(word)));
             let line = line.unwrap_or_default();
-            found.push(located.draft(FactKind::Error, Search::new(line), line));
+            found.push(located.draft(FactKind::Error, FactSearch::new(line), line));
         }
     }
     found.retain(|draft| !draft.key.is_empty());

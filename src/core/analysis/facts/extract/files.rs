@@ -1,13 +1,13 @@
 //! Files that the model read, edited or created.
 
-use super::{Draft, Material, tail};
-use crate::analysis::facts::text::Search;
+use super::{FactDraft, Material, tail};
+use crate::analysis::facts::text::FactSearch;
 use crate::analysis::facts::{FactKind, call};
 use crate::analysis::loss::ToolCall;
 use crate::session::Body;
 use std::collections::HashSet;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let mut known = HashSet::new();
     for located in material.located_parts() {
         let Body::ToolCall { arguments, .. } = &located.part.body else {
@@ -30,7 +30,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
                 (true, false) => "edited",
             };
             let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-            let search = Search::new(file).or(name);
+            let search = FactSearch::new(file).or(name);
             found.push(located.draft(FactKind::File, search, file).detail(state));
         }
     }

@@ -1,8 +1,8 @@
 //! Names that an edit of the model defined.
 
-use super::{Draft, Material, compile};
+use super::{FactDraft, Material, compile};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::analysis::loss::{ToolCall, part_text};
 use crate::session::Body;
 use regex::Regex;
@@ -16,10 +16,11 @@ static DEFINITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// Maximum number of names of an edit.
+/// Maximum number of names of an edit. Chosen so that ordinary edits are covered and a generated file of thousands of
+/// definitions is not the only thing that counts.
 const MAX_PER_EDIT: usize = 20;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let Some(pattern) = DEFINITION.as_ref() else {
         return;
     };
@@ -35,7 +36,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         let names = pattern.captures_iter(&text).filter_map(|hit| hit.get(1));
         for name in names.take(MAX_PER_EDIT) {
             if here.insert(name.as_str()) {
-                let search = Search::new(name.as_str());
+                let search = FactSearch::new(name.as_str());
                 found.push(located.draft(FactKind::Identifier, search, name.as_str()));
             }
         }

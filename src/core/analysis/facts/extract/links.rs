@@ -1,8 +1,8 @@
 //! URLs, ids and hashes.
 
-use super::{Draft, Material, compile};
+use super::{FactDraft, Material, compile};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::session::Body;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -14,10 +14,11 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// Maximum number of links of a part.
+/// Maximum number of links of a part. Chosen: a message that matters names one or two; a fetched page or a log has
+/// hundreds, which nobody looks for again.
 const MAX_PER_PART: usize = 3;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let Some(pattern) = LINK.as_ref() else {
         return;
     };
@@ -28,7 +29,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
         let hits = pattern.find_iter(text).filter(|hit| is_link(hit.as_str()));
         for hit in hits.take(MAX_PER_PART) {
             let link = hit.as_str().trim_end_matches(['.', ',', ';', ':', '*', '_']);
-            let search = Search::new(link).or(short(link));
+            let search = FactSearch::new(link).or(short(link));
             let span = hit.start()..hit.start() + link.len();
             found.push(located.draft_at(FactKind::Link, search, link, span));
         }
@@ -44,6 +45,7 @@ fn is_link(link: &str) -> bool {
 
 /// Returns the start of a hash, or a URL without scheme and query.
 fn short(link: &str) -> &str {
+    // The length to which git shortens a hash.
     const HASH: usize = 7;
     match link.split_once("://") {
         Some((_, rest)) => rest.split(['?', '#']).next().unwrap_or(rest).trim_end_matches('/'),

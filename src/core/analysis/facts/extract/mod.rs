@@ -11,16 +11,16 @@ mod plans;
 mod values;
 
 use super::FactKind;
-use super::text::Search;
-use crate::session::{Body, Message, Part, Role, Session};
+use super::text::FactSearch;
+use crate::json::Value;
+use crate::session::{Body, Message, Part, Role, Session, ToolCalls};
 use rayon::prelude::*;
 use regex::Regex;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// Finds the facts of a kind.
-type Extractor = fn(&Material<'_>, &mut Vec<Draft>);
+type Extractor = fn(&Material<'_>, &mut Vec<FactDraft>);
 
 /// The extractor of each kind.
 const EXTRACTORS: [(FactKind, Extractor); FactKind::ALL.len()] = [
@@ -42,12 +42,12 @@ fn compile(text: &str) -> Option<Regex> {
 
 /// A fact as an extractor finds it.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(super) struct FactDraft {
     pub(super) kind: FactKind,
     pub(super) message: u32,
     pub(super) part: u32,
     pub(super) span: Range<usize>,
-    pub(super) search: Search,
+    pub(super) search: FactSearch,
     pub(super) detail: Box<str>,
     /// A later fact of the same kind with the same key replaces it.
     pub(super) key: String,
@@ -69,7 +69,7 @@ struct LocatedPart<'a> {
 impl LocatedPart<'_> {
     /// Creates a fact in this part. Its span is that of the searched text, or the whole part if the text does not
     /// occur.
-    fn draft(&self, kind: FactKind, search: Search, key: &str) -> Draft {
+    fn draft(&self, kind: FactKind, search: FactSearch, key: &str) -> FactDraft {
         let raw = match &self.part.body {
             Body::ToolCall { arguments, .. } => arguments,
             other => other.text(),
@@ -80,8 +80,14 @@ impl LocatedPart<'_> {
     }
 
     /// Creates a fact at a span of this part.
-    fn draft_at(&self, kind: FactKind, search: Search, key: &str, span: Range<usize>) -> Draft {
-        Draft {
+    fn draft_at(
+        &self,
+        kind: FactKind,
+        search: FactSearch,
+        key: &str,
+        span: Range<usize>,
+    ) -> FactDraft {
+        FactDraft {
             kind,
             message: self.message_idx,
             part: self.part_idx,
@@ -95,7 +101,7 @@ impl LocatedPart<'_> {
     }
 }
 
-impl Draft {
+impl FactDraft {
     /// Sets the detail.
     fn detail(self, detail: &str) -> Self {
         Self { detail: detail.into(), ..self }
@@ -107,8 +113,8 @@ struct Material<'a> {
     session: &'a Session,
     /// Arguments of the tool call in each part, if the part is one and they are JSON.
     arguments: Vec<Option<Value>>,
-    /// Index of the part with the result of a call, by the call's id.
-    results: HashMap<&'a str, u32>,
+    /// The tool calls with their results.
+    tool_calls: ToolCalls,
     /// Whether the file marks failed results.
     marks_errors: bool,
 }
@@ -116,18 +122,18 @@ struct Material<'a> {
 impl<'a> Material<'a> {
     fn new(session: &'a Session) -> Self {
         let arguments = session.parts.par_iter().map(|part| match &part.body {
-            Body::ToolCall { arguments, .. } => serde_json::from_str(arguments).ok(),
+            Body::ToolCall { arguments, .. } => crate::json::from_str(arguments).ok(),
             _ => None,
         });
-        let mut results = HashMap::new();
-        let mut marks_errors = false;
-        for located in located_parts(session) {
-            if let Body::ToolResult { call, is_error, .. } = &located.part.body {
-                results.insert(&**call, located.part_idx);
-                marks_errors |= is_error;
-            }
+        let is_marked = |located: LocatedPart<'_>| {
+            matches!(located.part.body, Body::ToolResult { is_error: true, .. })
+        };
+        Self {
+            session,
+            arguments: arguments.collect(),
+            tool_calls: ToolCalls::new(session),
+            marks_errors: located_parts(session).any(is_marked),
         }
-        Self { session, arguments: arguments.collect(), results, marks_errors }
     }
 
     /// Returns all parts of the history, in order.
@@ -162,16 +168,17 @@ impl<'a> Material<'a> {
         })
     }
 
+    /// Returns the part with the result of the tool call in a part.
+    fn result_of(&self, located: &LocatedPart<'_>) -> Option<u32> {
+        self.tool_calls.result_of(located.part_idx as usize).map(|part| part as u32)
+    }
+
     /// Returns the results of commands with their text.
     fn command_results(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str)> {
         let mut of_commands: Vec<u32> = self
             .calls()
             .filter(|(.., arguments)| super::call::command(arguments).is_some())
-            .filter_map(|(located, ..)| match &located.part.body {
-                Body::ToolCall { call, .. } => self.results.get(&**call),
-                _ => None,
-            })
-            .copied()
+            .filter_map(|(located, ..)| self.result_of(&located))
             .collect();
         of_commands.sort_unstable();
         self.located_parts().filter_map(move |located| match &located.part.body {
@@ -200,7 +207,7 @@ fn located_parts(session: &Session) -> impl Iterator<Item = LocatedPart<'_>> {
 }
 
 /// Returns the facts of some kinds in order, each with the message that replaces it.
-pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<Draft> {
+pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<FactDraft> {
     let material = Material::new(session);
     let wanted = EXTRACTORS.par_iter().filter(|(kind, _)| kinds.contains(kind));
     let found = wanted.map(|(_, find)| {
@@ -208,7 +215,7 @@ pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<Draft> {
         find(&material, &mut found);
         found
     });
-    let mut found: Vec<Draft> = found.collect::<Vec<_>>().into_iter().flatten().collect();
+    let mut found: Vec<FactDraft> = found.collect::<Vec<_>>().into_iter().flatten().collect();
     found.sort_by_key(|draft| (draft.message, draft.part, draft.span.start));
     let mut last: HashMap<(FactKind, String), usize> = HashMap::new();
     for idx in 0..found.len() {

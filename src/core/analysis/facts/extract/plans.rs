@@ -1,11 +1,11 @@
 //! Items of plans: todo tools, and boxes in Markdown.
 
-use super::{Draft, Material};
-use crate::analysis::facts::text::Search;
+use super::{FactDraft, Material};
+use crate::analysis::facts::text::FactSearch;
 use crate::analysis::facts::{FactKind, call};
 use crate::session::Role;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let mut open: Vec<(String, usize)> = Vec::new();
     for (located, tool, arguments) in material.calls() {
         let items = call::plan(arguments);
@@ -40,8 +40,8 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
     }
 }
 
-fn draft(located: super::LocatedPart<'_>, text: &str, is_done: bool) -> Draft {
-    let search = Search::new(text).or_words();
+fn draft(located: super::LocatedPart<'_>, text: &str, is_done: bool) -> FactDraft {
+    let search = FactSearch::new(text).or_words();
     let state = if is_done { "done" } else { "open" };
     located.draft(FactKind::Plan, search, text).detail(state)
 }

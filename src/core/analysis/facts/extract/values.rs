@@ -1,8 +1,8 @@
 //! Numbers with their label, in what the user and the model wrote and in results of commands.
 
-use super::{Draft, Material, compile};
+use super::{FactDraft, Material, compile};
 use crate::analysis::facts::FactKind;
-use crate::analysis::facts::text::Search;
+use crate::analysis::facts::text::FactSearch;
 use crate::session::Role;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -18,10 +18,11 @@ static VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static SIGN: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile(r"(?::|=|\bis\b|\bto\b)[ \t]{0,8}`?\*{0,2}[$€£]?\d"));
 
-/// Maximum number of values of a part.
+/// Maximum number of values of a part. Chosen: a summary of a test run has one to five figures, a log has thousands.
+/// With more, the values of a few logs would outweigh all other facts of a session in its survival.
 const MAX_PER_PART: usize = 5;
 
-pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
+pub(super) fn find(material: &Material<'_>, found: &mut Vec<FactDraft>) {
     let (Some(value), Some(sign)) = (VALUE.as_ref(), SIGN.as_ref()) else {
         return;
     };
@@ -46,7 +47,7 @@ pub(super) fn find(material: &Material<'_>, found: &mut Vec<Draft>) {
             })
         });
         for (span, label, value) in hits.take(MAX_PER_PART) {
-            let search = Search::new(&text[span.clone()]).or(value);
+            let search = FactSearch::new(&text[span.clone()]).or(value);
             let key = label.to_lowercase();
             found.push(located.draft_at(FactKind::Value, search, &key, span).detail(value));
         }
@@ -63,7 +64,8 @@ fn lines(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Maximum number of lines of a head before the output of a command.
+/// Maximum number of lines of a head before the output of a command. Codex writes up to five; the others are a margin.
+/// With many more, a line `Output:` of the command itself would end the head.
 const MAX_HEAD_LINES: usize = 8;
 
 /// Returns the start of a command's output. Some agents precede it with a head that ends with the line `Output:` and
@@ -94,7 +96,8 @@ fn is_whole(text: &str, end: usize) -> bool {
     !rest.next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
 }
 
-/// Returns whether a number is specific: at least three digits, a decimal point or a unit.
+/// Returns whether a number is specific: at least three digits, a decimal point or a unit. Others (`retries: 3`) are
+/// found in every context by chance.
 fn is_specific(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let has_unit = value.ends_with(|c: char| c.is_alphabetic() || c == '%')

@@ -1,5 +1,5 @@
-//! References at risk with the best possible summaries, if their text is predicted: each contains the names used most while
-//! it was in the context, within its size.
+//! References at risk with the best possible summaries, if their text is predicted: each contains the names used most
+//! while it was in the context, within its size.
 
 use super::supposing;
 use crate::analysis::loss::names::Names;

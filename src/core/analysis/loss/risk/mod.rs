@@ -8,7 +8,11 @@ use crate::engine::{Case, Outcome};
 use crate::units::Tokens;
 use std::collections::HashMap;
 
-/// Number of messages for which missing content counts as fetched again, so that one loss counts once, not at every use.
+/// Number of messages for which missing content counts as fetched again, so that one loss counts once, not at every
+/// use.
+///
+/// Without it, a single loss counts dozens of times. Chosen: 40 messages are about 20 calls. Half as many count a file
+/// twice on which an agent works for a while; with twice as many, a second loss is missed.
 pub const PAGE_IN: u32 = 40;
 
 /// Content that the recorded answers used and that a run's calls lacked.

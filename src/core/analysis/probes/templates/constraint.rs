@@ -1,6 +1,6 @@
 //! Demands of the user; the other option is the opposite.
 
-use super::{Draft, Draws, Template};
+use super::{Draws, ProbeDraft, Template};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
@@ -24,11 +24,11 @@ const OPPOSITES: [(&str, &str); 13] = [
     ("without", "with"),
 ];
 
-fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<ProbeDraft> {
     let drafts = known.now(FactKind::Constraint).map(|fact| {
         let question = "Which of these did the user demand?";
         let opposite = swapped(&fact.text).or_else(|| opposite(&fact.text));
-        Draft::new(fact, question, &fact.text, opposite.as_deref())
+        ProbeDraft::new(fact, question, &fact.text, opposite.as_deref())
     });
     drafts.collect()
 }

@@ -1,12 +1,12 @@
 //! Which error a command raised; the other one was raised by something else in the session.
 
-use super::{Draft, Draws, Template, code};
+use super::{Draws, ProbeDraft, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template { name: "error", label: "errors", write };
 
-fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<ProbeDraft> {
     let errors: Vec<&Fact> = known.ever(FactKind::Error).collect();
     let commands: Vec<&Fact> = known.ever(FactKind::Command).collect();
     let cause = |error: &Fact| {
@@ -28,7 +28,7 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
             .collect();
         let question =
             format!("Which error did the command {} raise when it last failed?", code(command));
-        Some(Draft::new(error, question, &error.text, draws.one(&others)))
+        Some(ProbeDraft::new(error, question, &error.text, draws.one(&others)))
     });
     drafts.collect()
 }

@@ -21,7 +21,7 @@ pub struct Template {
     /// Subject of the questions, for people.
     pub label: &'static str,
     /// Writes the questions.
-    write: fn(&KnownFacts<'_>, &mut Draws) -> Vec<Draft>,
+    write: fn(&KnownFacts<'_>, &mut Draws) -> Vec<ProbeDraft>,
 }
 
 /// All templates, in the order in which they are shown.
@@ -60,7 +60,7 @@ impl Template {
 }
 
 /// A question whose options may be equal or missing.
-pub(super) struct Draft {
+pub(super) struct ProbeDraft {
     question: String,
     truth: String,
     /// The false option; `None` if the session has no plausible one.
@@ -71,7 +71,7 @@ pub(super) struct Draft {
     span: std::ops::Range<usize>,
 }
 
-impl Draft {
+impl ProbeDraft {
     fn new(
         fact: &Fact,
         question: impl Into<String>,

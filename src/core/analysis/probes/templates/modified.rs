@@ -1,13 +1,13 @@
 //! Which of two files was modified; the other one was only read.
 
-use super::{Draft, Draws, Template};
+use super::{Draws, ProbeDraft, Template};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 use std::collections::BTreeSet;
 
 pub(super) const TEMPLATE: Template = Template { name: "modified", label: "modified files", write };
 
-fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<ProbeDraft> {
     let is_change = |detail: &str| matches!(detail, "edited" | "created");
     let files = || known.ever(FactKind::File);
     let changed: BTreeSet<&str> =
@@ -23,7 +23,7 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
     latest.retain(|fact| open.remove(&*fact.text));
     let drafts = latest.into_iter().map(|fact| {
         let question = "Which of these files has been modified in this conversation?";
-        Draft::new(fact, question, &fact.text, draws.one(&read))
+        ProbeDraft::new(fact, question, &fact.text, draws.one(&read))
     });
     drafts.collect()
 }

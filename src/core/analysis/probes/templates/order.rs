@@ -1,12 +1,12 @@
 //! Which of two actions happened later.
 
-use super::{Draft, Draws, Template, code};
+use super::{Draws, ProbeDraft, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template { name: "order", label: "order of actions", write };
 
-fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<ProbeDraft> {
     let edits =
         known.now(FactKind::File).filter(|fact| matches!(&*fact.detail, "edited" | "created"));
     let mut actions: Vec<(&Fact, String)> =
@@ -17,7 +17,7 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
         let before = actions[..idx].iter().filter(is_before);
         let before: Vec<&str> = before.map(|(_, text)| &**text).collect();
         let question = "Which of these happened later, counting only the last time of each?";
-        Draft::new(fact, question, text, draws.one(&before))
+        ProbeDraft::new(fact, question, text, draws.one(&before))
     });
     drafts.collect()
 }

@@ -1,6 +1,6 @@
 //! Whether a command passed when it was last run.
 
-use super::{Draft, Draws, Template, code};
+use super::{Draws, ProbeDraft, Template, code};
 use crate::analysis::facts::FactKind;
 use crate::analysis::probes::known_facts::KnownFacts;
 
@@ -10,7 +10,7 @@ pub(super) const TEMPLATE: Template =
 const PASSED: &str = "It passed.";
 const FAILED: &str = "It failed.";
 
-fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<ProbeDraft> {
     let commands = known.now(FactKind::Command).filter_map(|fact| {
         let (truth, other) = match &*fact.detail {
             "passed" => (PASSED, FAILED),
@@ -19,7 +19,7 @@ fn write(known: &KnownFacts<'_>, _draws: &mut Draws) -> Vec<Draft> {
         };
         let question =
             format!("Did the command {} pass or fail when it was last run?", code(&fact.text));
-        Some(Draft::new(fact, question, truth, Some(other)))
+        Some(ProbeDraft::new(fact, question, truth, Some(other)))
     });
     commands.collect()
 }

@@ -1,12 +1,12 @@
 //! The value after a label; the other one belongs to another label of the session.
 
-use super::{Draft, Draws, Template, code};
+use super::{Draws, ProbeDraft, Template, code};
 use crate::analysis::facts::{Fact, FactKind};
 use crate::analysis::probes::known_facts::KnownFacts;
 
 pub(super) const TEMPLATE: Template = Template { name: "value", label: "values", write };
 
-fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
+fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<ProbeDraft> {
     let values: Vec<(&Fact, &str)> =
         known.now(FactKind::Value).filter_map(|fact| Some((fact, label(fact)?))).collect();
     let drafts = values.iter().map(|(fact, label)| {
@@ -21,7 +21,7 @@ fn write(known: &KnownFacts<'_>, draws: &mut Draws) -> Vec<Draft> {
         let alike = others(|a, b| a.len() == b.len() && unit(a) == unit(b));
         let other = draws.one(&alike).or_else(|| draws.one(&others(|a, b| unit(a) == unit(b))));
         let question = format!("What is the value of {} in this conversation?", code(label));
-        Draft::new(fact, question, &fact.detail, other.filter(|_| !is_ambiguous))
+        ProbeDraft::new(fact, question, &fact.detail, other.filter(|_| !is_ambiguous))
     });
     drafts.collect()
 }

@@ -11,7 +11,7 @@ const MINUTES_PER_DAY: u32 = 24 * 60;
 pub struct Hours {
     /// Spans such as `04:00-06:00`. An end of `00:00` is the end of the day.
     #[serde(deserialize_with = "one_or_many")]
-    hours_utc: Vec<Span>,
+    hours_utc: Vec<HoursSpan>,
     /// Days of the week from 1 (Monday) to 7 (Sunday); every day if absent.
     #[serde(default)]
     weekdays: Vec<u32>,
@@ -20,9 +20,9 @@ pub struct Hours {
 /// Minutes of a day: the first, and the one after the last.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Span(u32, u32);
+struct HoursSpan(u32, u32);
 
-impl TryFrom<String> for Span {
+impl TryFrom<String> for HoursSpan {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -47,13 +47,13 @@ where
 {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Values<T> {
+    enum OneOrMany<T> {
         One(T),
         Many(Vec<T>),
     }
-    Ok(match Values::deserialize(deserializer)? {
-        Values::One(value) => vec![value],
-        Values::Many(values) => values,
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(value) => vec![value],
+        OneOrMany::Many(values) => values,
     })
 }
 
@@ -65,7 +65,7 @@ impl Hours {
         // 1970-01-01 was a Thursday, the fourth day of the week.
         let weekday = |days: i64| u32::try_from((days + 3).rem_euclid(7) + 1).unwrap_or_default();
         let is_on = |day| self.weekdays.is_empty() || self.weekdays.contains(&day);
-        self.hours_utc.iter().any(|&Span(from, to)| {
+        self.hours_utc.iter().any(|&HoursSpan(from, to)| {
             if from < to {
                 is_on(weekday(days)) && (from..to).contains(&minute)
             } else {

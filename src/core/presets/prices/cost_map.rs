@@ -1,31 +1,32 @@
 //! litellm's price map, `model_prices_and_context_window.json`: windows and prices of models at many providers.
 //!
-//! `assets/update_models.py` builds the bundled tables from it by the same rules. A model that its vendor offers has the
-//! vendor's window and price. Any other has the window that most hosts offer, and the price of the host in the middle.
+//! `assets/update_models.py` builds the bundled tables from it by the same rules. A model that its vendor offers has
+//! the vendor's window and price. Any other has the window that most hosts offer, and the price of the host in the
+//! middle.
 
-use super::families::Family;
-use super::prices::{Long, Price, no_date};
+use super::price::{Long, Price, no_date};
+use crate::json::{Map, Value};
+use crate::presets::families::Family;
 use crate::session::{bare_model_name, model_key, model_keys};
 use crate::units::Rate;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A model of the map.
 #[derive(Debug)]
-pub(super) struct MappedModel {
+pub(in crate::presets) struct MappedModel {
     /// Its own name.
-    pub(super) name: String,
+    pub(in crate::presets) name: String,
     /// Longest prompt in tokens, if listed.
-    pub(super) window: Option<u64>,
+    pub(in crate::presets) window: Option<u64>,
     /// Its price, and the one at reduced hours.
-    pub(super) prices: Vec<Price>,
+    pub(in crate::presets) prices: Vec<Price>,
 }
 
 /// A row of the map.
-type Row<'a> = (&'a str, &'a Map<String, Value>);
+type PriceRow<'a> = (&'a str, &'a Map<String, Value>);
 
 /// Returns true if a text may be a price map: it is JSON.
-pub(super) fn is_map(text: &str) -> bool {
+pub(in crate::presets) fn is_map(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
@@ -33,10 +34,10 @@ pub(super) fn is_map(text: &str) -> bool {
 ///
 /// # Errors
 /// A sentence about the problem.
-pub(super) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
-    let map: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let mut groups: BTreeMap<String, Vec<Row<'_>>> = BTreeMap::new();
-    for (name, row) in &map {
+pub(in crate::presets) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
+    let map = crate::json::from_str(text).map_err(|error| error.to_string())?;
+    let mut groups: BTreeMap<String, Vec<PriceRow<'_>>> = BTreeMap::new();
+    for (name, row) in map.as_object().into_iter().flatten() {
         let Value::Object(row) = row else { continue };
         let is_chat = matches!(text_of(row, "mode"), Some("chat" | "completion" | "responses"));
         // Fine-tuned models have their own prices.
@@ -69,11 +70,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
 }
 
 /// Returns the rows of the model's own vendor, the best first.
-fn vendor_rows<'a>(groups: &BTreeMap<String, Vec<Row<'a>>>, key: &str) -> Vec<Row<'a>> {
+fn vendor_rows<'a>(groups: &BTreeMap<String, Vec<PriceRow<'a>>>, key: &str) -> Vec<PriceRow<'a>> {
     let (Some(family), Some(rows)) = (Family::of(key), groups.get(key)) else {
         return Vec::new();
     };
-    let rank = |row: &Row<'_>| {
+    let rank = |row: &PriceRow<'_>| {
         let provider = text_of(row.1, "litellm_provider")?;
         let rank = family.litellm.iter().position(|vendor| vendor == provider)?;
         // Names of regions and routes are longer.
@@ -84,11 +85,11 @@ fn vendor_rows<'a>(groups: &BTreeMap<String, Vec<Row<'a>>>, key: &str) -> Vec<Ro
     rows
 }
 
-fn mapped(key: &str, rows: &[Row<'_>], vendors: &[Row<'_>]) -> Option<MappedModel> {
+fn mapped(key: &str, rows: &[PriceRow<'_>], vendors: &[PriceRow<'_>]) -> Option<MappedModel> {
     let family = Family::of(key)?;
     let chosen = if vendors.is_empty() { rows } else { vendors };
     let window =
-        |row: &Row<'_>| row.1.get("max_input_tokens")?.as_u64().filter(|window| *window > 0);
+        |row: &PriceRow<'_>| row.1.get("max_input_tokens")?.as_u64().filter(|window| *window > 0);
     let window = if vendors.is_empty() {
         most_common(chosen.iter().filter_map(window))
     } else {
@@ -198,7 +199,7 @@ fn reduced(price: &Price, row: &Map<String, Value>) -> Option<Price> {
         input: rate("input_cost_per_token", price.input),
         output: rate("output_cost_per_token", price.output),
         cache_read: rate("cache_read_input_token_cost", price.cache_read),
-        hours: serde_json::from_value(hours.get("windows")?.clone()).ok()?,
+        hours: serde_json::from_str(&hours.get("windows")?.to_string()).ok()?,
         ..price.clone()
     })
 }

@@ -1,48 +1,29 @@
-//! Recognizes files that Plimsoll wrote: a manifest next to them states their size and hash. A folder that contains them would
-//! count their sources twice.
+//! Recognizes files that Plimsoll wrote: a manifest next to them states their size and hash. A folder that contains
+//! them would count their sources twice.
 
-use super::manifest::FileId;
-use super::paths::{files_path, manifest_path};
-use super::restore::MAX_MANIFEST_BYTES;
-use super::sidecars::sidecar_base;
-use crate::exec::files::{
-    MAX_SESSION_BYTES, StagedFile, parent_folder, read_bounded, sha256, write_error,
-};
-use crate::formats::Format;
-use crate::session::Session;
-use serde::Deserialize;
-use serde_json::json;
+use super::paths::files_path;
+use crate::exec::files::{MAX_SESSION_BYTES, parent_folder, read_bounded, sha256};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// End of the name of a manifest.
 pub(in crate::exec) const MANIFEST: &str = ".manifest.json";
+/// Maximum size of a manifest, in bytes. It has a few dozen bytes per piece of the source.
+pub(in crate::exec) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 
-/// Puts a staged context or conversion in place, with a manifest that marks it as written by this command.
-///
-/// # Errors
-/// Returns one line if a file cannot be written; then none is left.
-pub(in crate::exec) fn commit_marked(
-    staged: StagedFile,
-    bytes: &[u8],
-    output: &Path,
-    (command, source, format): (&str, &Session, &Format),
-) -> Result<(), String> {
-    let path = manifest_path(&sidecar_base(output));
-    let name = output.file_name().unwrap_or_default().to_string_lossy();
-    let manifest = json!({
-        "plimsoll": env!("CARGO_PKG_VERSION"),
-        "written_by": command,
-        "source": {"name": source.source.name, "format": source.source.format},
-        "managed": {"name": name, "format": format.name, "bytes": bytes.len(), "sha256": sha256(bytes)},
-    });
-    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| error.to_string())?;
-    let written = StagedFile::new(&path, &text).and_then(|file| file.commit_unfinished(&path));
-    let unfinished = written.map_err(|error| write_error(&path, &error))?;
-    staged.commit(output, vec![unfinished]).map_err(|error| {
-        let _ = std::fs::remove_file(&path);
-        write_error(output, &error)
-    })
+/// Identifies the content of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::exec) struct FileId {
+    /// File name without folder.
+    pub(in crate::exec) name: String,
+    /// Name of the format.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(in crate::exec) format: String,
+    /// Length in bytes.
+    pub(in crate::exec) bytes: usize,
+    /// SHA-256 hash.
+    pub(in crate::exec) sha256: String,
 }
 
 /// The files that manifests describe.

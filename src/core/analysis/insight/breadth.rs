@@ -1,26 +1,8 @@
-//! Tool calls with their results.
+//! Breadth of tool calls: whole files, listings and searches.
 
 use crate::analysis::facts::call_command;
-use crate::engine::Case;
-use crate::session::Body;
-use crate::units::Tokens;
-use serde_json::Value;
-use std::collections::HashMap;
-
-/// A tool result with its call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AnsweredCall<'a> {
-    /// Name of the tool.
-    pub(super) tool: &'a str,
-    /// Its arguments as the model wrote them.
-    pub(super) arguments: &'a str,
-    /// Index of the message that holds the result.
-    pub(super) message: usize,
-    /// The result.
-    pub(super) text: &'a str,
-    /// True tokens of the result.
-    pub(super) tokens: Tokens,
-}
+use crate::analysis::tools::AnsweredCall;
+use crate::json::Value;
 
 /// Kinds of calls with large results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,34 +13,6 @@ pub(super) enum Breadth {
     Listing,
     /// Many files were searched.
     Search,
-}
-
-/// Returns all results of the history with their calls, in order.
-pub(super) fn answered_calls(case: &Case) -> Vec<AnsweredCall<'_>> {
-    let session = &case.session;
-    let mut calls: HashMap<&str, (&str, &str)> = HashMap::new();
-    let mut uses = Vec::new();
-    let history = session.messages.iter().enumerate().filter(|(_, m)| m.in_history);
-    for (message, part) in history.flat_map(|(idx, m)| m.parts.clone().map(move |p| (idx, p))) {
-        match &session.parts[part].body {
-            Body::ToolCall { call, tool, arguments } => {
-                calls.insert(call, (tool, arguments));
-            }
-            Body::ToolResult { call, text, .. } => {
-                if let Some((tool, arguments)) = calls.get(&**call).copied() {
-                    uses.push(AnsweredCall {
-                        tool,
-                        arguments,
-                        message,
-                        text,
-                        tokens: case.ledger.part(part),
-                    });
-                }
-            }
-            _ => {}
-        }
-    }
-    uses
 }
 
 /// Arguments that limit a read to a part of a file.
@@ -79,7 +33,7 @@ impl AnsweredCall<'_> {
     /// Returns the breadth of the call, if known.
     pub(super) fn breadth(&self) -> Option<Breadth> {
         let tool = self.tool.to_ascii_lowercase();
-        let arguments: Value = serde_json::from_str(self.arguments).ok()?;
+        let arguments: Value = crate::json::from_str(self.arguments).ok()?;
         if let Some(command) = call_command(&arguments) {
             return of_command(&command);
         }

@@ -19,14 +19,14 @@ pub fn files_path(managed: &Path) -> PathBuf {
 }
 
 /// Returns true if neither the path nor a sidecar of it is taken. Sidecars may be left by an interrupted export.
-pub(super) fn is_free(path: &Path) -> bool {
+pub(in crate::exec) fn is_free(path: &Path) -> bool {
     let sidecars = [removed_path(path), manifest_path(path), files_path(path)];
     let mut all = sidecars.iter().map(PathBuf::as_path).chain([path]);
     !all.any(is_taken)
 }
 
 /// Returns a path and its numbered alternatives: `a.json`, `a-2.json`, `a-3.json`, …
-pub(super) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(in crate::exec) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let dot = if extension.is_empty() { "" } else { "." };
