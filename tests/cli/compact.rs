@@ -4,7 +4,7 @@ use crate::program::{command, plimsoll};
 use crate::support::{
     EXPORT, folder, json, names_in, rejected, sample, stderr, stdout, write_conversation,
 };
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -272,12 +272,12 @@ fn a_context_far_below_the_window_is_not_changed() {
 fn a_session_of_picoclaw_with_removed_messages_is_written_and_restored() {
     let said = |idx: usize| {
         let role = ["user", "assistant"][idx % 2];
-        serde_json::json!({"role": role, "content": format!("message {idx} {}", "word ".repeat(200))})
+        plimsoll::json::json!({"role": role, "content": format!("message {idx} {}", "word ".repeat(200))})
     };
     // A line that is no message is counted by `skip` too.
     let mut messages: Vec<Value> = (0..16).map(said).collect();
     messages.insert(1, "torn".into());
-    let session = serde_json::json!({
+    let session = plimsoll::json::json!({
         "key": "k", "messages": messages, "summary": "Earlier: words.", "skip": 5, "count": 17,
     });
     let here = folder();

@@ -5,10 +5,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plimsoll::exec::{Aspect, Converted, LoadOptions, Loaded, convert, load, load_bytes};
 use plimsoll::formats::{self, Format, accepting_any_source};
+use plimsoll::json::Value;
 use plimsoll::progress::Progress;
 use plimsoll::session::{Body, Session};
 use plimsoll::tokens::default_counter;
-use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -58,7 +58,7 @@ fn not_in(session: &Session, written: &str) -> [Vec<String>; 4] {
             match &session.parts[part].body {
                 Body::Text(text) if !holds(text) => missing[0].push(text.to_string()),
                 Body::ToolCall { tool, arguments, .. } => {
-                    let value = serde_json::from_str::<Value>(arguments).unwrap_or_default();
+                    let value = plimsoll::json::from_str(arguments).unwrap_or_default();
                     let is_there = holds(arguments) || written.contains(&value.to_string());
                     if !is_there || !written.contains(&escaped(tool)) {
                         missing[1].push(arguments.to_string());

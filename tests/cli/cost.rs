@@ -1,9 +1,9 @@
-//! What sessions cost, by files as the programs write them. Expected figures are computed by hand from the recorded
-//! counts and list prices.
+//! Costs of sessions in files as the programs write them. Expected figures are computed from the recorded counts and list
+//! prices without the program.
 
 use crate::program::plimsoll;
 use crate::support::{folder, json, stdout};
-use serde_json::{Value, json as value};
+use plimsoll::json::{Value, json as value};
 use std::fs;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::real_sessions;
 use crate::support::{sample, stdout};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;

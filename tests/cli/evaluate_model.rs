@@ -3,7 +3,7 @@
 use crate::program::plimsoll;
 use crate::server::{STREAM_HEAD, Server};
 use crate::support::{rejected, stdout};
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

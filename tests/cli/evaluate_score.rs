@@ -2,7 +2,7 @@
 
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, stdout};
-use serde_json::Value;
+use plimsoll::json::Value;
 
 /// Returns the number of facts of each kind in each state.
 fn states(lane: &Value) -> Vec<Value> {

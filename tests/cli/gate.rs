@@ -1,7 +1,7 @@
 //! `plimsoll gate` and `plimsoll sweep` on sample sessions and on invalid input.
 
 use crate::program::plimsoll;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 
 use crate::gate::{folder_with_samples, gate, parse_json, run_with_exit_code, with_baseline};
 use crate::xml::Element;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fs;
 
 /// Name of a file with characters that XML escapes.

@@ -58,13 +58,14 @@ fn every_command_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["--help"]));
     let names = commands(&help);
     assert!(names.len() > 15, "{help}");
-    for page in ["docs/command-line.md", "README.md"].map(page) {
+    for file in ["docs/command-line.md", "README.md"] {
+        let page = page(file);
         let headings: Vec<&str> = page.lines().filter(|l| l.starts_with("## ")).collect();
         for name in &names {
             let is_heading = headings.iter().any(|h| h.split(' ').any(|word| word == name));
             let is_named = page.contains(&format!("`{name}`"));
             let is_shown = page.contains(&format!("plimsoll {name}"));
-            assert!(is_heading || is_named || is_shown, "{name} is missing");
+            assert!(is_heading || is_named || is_shown, "{file}: the command {name} is missing");
         }
     }
 }
@@ -74,8 +75,9 @@ fn every_tokenizer_is_documented() {
     let help = stdout(&plimsoll(folder().path(), &["help", "options"]));
     let page = page("docs/command-line.md");
     for counter in plimsoll::tokens::COUNTERS {
-        assert!(help.contains(counter.name), "{}", counter.name);
-        assert!(page.contains(counter.name), "{}", counter.name);
+        let name = counter.name;
+        assert!(help.contains(name), "help options: the tokenizer {name} is missing");
+        assert!(page.contains(name), "docs/command-line.md: the tokenizer {name} is missing");
     }
 }
 

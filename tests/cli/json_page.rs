@@ -35,9 +35,11 @@ fn json_page_is_generated_from_the_schemas() {
         std::fs::write(&path, &page).expect("the page can be written");
     }
     let current = std::fs::read_to_string(path).unwrap_or_default();
+    let added = page.lines().find(|line| !current.contains(line));
     assert!(
         current == page,
-        "docs/json-output.md is out of date: run UPDATE_DOCS=1 cargo test --test cli json_page"
+        "docs/json-output.md is out of date: run UPDATE_DOCS=1 cargo test --test cli json_page\n{}",
+        added.unwrap_or("a line is no longer generated")
     );
 }
 

@@ -2,7 +2,7 @@
 
 use crate::real_sessions;
 use crate::support::{folder, json, sample, stdout};
-use serde_json::{Value, json as value};
+use plimsoll::json::{Value, json as value};
 use std::fs;
 use std::process::Output;
 

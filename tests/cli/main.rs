@@ -56,4 +56,5 @@ mod sessions;
 mod support;
 mod sweep;
 mod system_presets;
+mod tools;
 mod validity;

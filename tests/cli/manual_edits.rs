@@ -2,7 +2,7 @@
 
 use crate::program::plimsoll;
 use crate::support::rejected;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fs;
 use std::path::Path;
 

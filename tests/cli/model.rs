@@ -6,7 +6,7 @@ use crate::fault_answers::{
 use crate::program::plimsoll;
 use crate::server::{STREAM_HEAD, Server, answer};
 use crate::support::sample;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -207,7 +207,7 @@ fn the_systems_own_limit_is_requested_and_an_answer_within_it_is_used() {
         let more = ["--set", &set, "--json", "--format", "openai_chat"];
         let output = compact_by(here.path(), &server, policy, &more);
         assert_eq!(output.status.code(), Some(0), "{policy}: {}", stderr(&output));
-        let error: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let error: plimsoll::json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let requests = error["requests"].as_array().expect("it asked");
         assert!(
             !requests.is_empty() && requests.iter().all(|r| r["error"].is_null()),

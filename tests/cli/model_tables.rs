@@ -2,7 +2,7 @@
 
 use crate::program;
 use base64::Engine as _;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 

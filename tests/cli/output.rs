@@ -38,8 +38,8 @@ fn a_full_standard_output_is_reported() {
 #[test]
 fn session_text_cannot_control_the_terminal() {
     let here = folder();
-    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "evil\u{1b}[2J\u{202e}", "arguments": "{}"}});
-    let conversation = serde_json::json!([
+    let call = plimsoll::json::json!({"id": "c", "type": "function", "function": {"name": "evil\u{1b}[2J\u{202e}", "arguments": "{}"}});
+    let conversation = plimsoll::json::json!([
         {"role": "user", "content": "hi"},
         {"role": "assistant", "content": null, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "ok ".repeat(50)},

@@ -2,12 +2,12 @@
 
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, stderr};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-/// Creates a folder `all` with a session and seven files written from it, beside it and in other folders.
+/// Creates a folder `all` with a session and seven files written from it, in its folder and in others.
 fn written() -> tempfile::TempDir {
     let here = folder();
     fs::create_dir_all(here.path().join("all/out/deep")).expect("new folders");

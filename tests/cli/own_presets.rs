@@ -20,7 +20,7 @@ fn printed(output: &Output) -> String {
 }
 
 fn peak(output: &Output) -> Option<u64> {
-    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let printed: plimsoll::json::Value = serde_json::from_slice(&output.stdout).ok()?;
     let lanes = printed["lanes"].as_array()?;
     let lane =
         lanes.iter().find(|lane| lane["policy"] != "recorded" && lane["policy"] != "none")?;

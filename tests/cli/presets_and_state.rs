@@ -2,7 +2,7 @@
 
 use crate::program::{command, plimsoll};
 use crate::support::{folder, json, rejected, stdout};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 
 #[test]
@@ -120,7 +120,7 @@ fn workspaces_are_listed_and_cleared() {
     }
     let diary = kept.join("diary.json");
     fs::write(&diary, "mine").expect("it can be written");
-    let listed = serde_json::json!({"path": kept, "count": 2, "bytes": 10});
+    let listed = plimsoll::json::json!({"path": kept.to_str(), "count": 2, "bytes": 10});
     assert_eq!(state(&["list"])["workspaces"], listed);
     assert_eq!(state(&["clear", "logs"])["workspaces_cleared"], 0);
     assert_eq!(state(&["clear", "workspaces"])["workspaces_cleared"], 2);
@@ -143,7 +143,7 @@ fn own_presets_are_part_of_the_state_and_cleared_only_on_request() {
     let presets = here.path().join("data/plimsoll/presets");
     let diary = presets.join("diary.toml");
     fs::write(&diary, "no preset").expect("it can be written");
-    let listed = serde_json::json!({"path": presets, "count": 2});
+    let listed = plimsoll::json::json!({"path": presets.to_str(), "count": 2});
     assert_eq!(state(&["list"])["presets"], listed);
     for args in [&["clear"][..], &["clear", "logs"]] {
         assert_eq!(state(args)["presets_cleared"], 0);

@@ -5,15 +5,15 @@
 use crate::program::{command, plimsoll};
 use crate::support::{folder, json, rejected, stderr, stdout};
 use plimsoll::engine::KnobValues;
+use plimsoll::json::{Map, Value};
 use plimsoll::presets::native::{Exported, import};
 use plimsoll::presets::{self, PRESETS};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Presets of `OpenHands` V0. Its package cannot be installed beside that of its successor.
+/// Presets of `OpenHands` V0. Its package cannot be installed together with that of its successor.
 const NOT_INSTALLED: [&str; 4] =
     ["openhands-v0", "openhands-masking", "openhands-recent", "openhands-amortized"];
 

@@ -2,7 +2,7 @@
 
 use crate::program::{command, plimsoll};
 use crate::support::{TIGHT, folder, json, sample, samples, stderr, stdout, write_conversation};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 
 #[test]

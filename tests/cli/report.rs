@@ -2,7 +2,7 @@
 
 use crate::program::plimsoll;
 use crate::support::{folder, rejected, sample};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::program::plimsoll;
 use crate::support::{folder, json, stdout};
-use serde_json::{Value, json as value};
+use plimsoll::json::{Value, json as value};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

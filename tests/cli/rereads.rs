@@ -5,7 +5,7 @@ use crate::loss::{diagnose, diagnosed, lane, len, row};
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, samples, stderr, stdout};
 use plimsoll::analysis::rereads::rereads_number;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 
 #[test]
@@ -112,7 +112,7 @@ fn the_recorded_run_is_listed_with_its_expected_rereads() {
 fn coefficients_of_the_user_change_the_expected_rereads() {
     let here = folder();
     let file = sample("compacted.jsonl");
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/reread_model.toml");
+    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/src/core/assets/reread_model.toml");
     let text = fs::read_to_string(bundled).expect("the coefficients");
     let start = text.find("\nremoved = ").expect("the coefficients") + 1;
     let end = start + text[start..].find('\n').expect("a line");
@@ -156,7 +156,7 @@ fn expected_rereads_have_a_limit_and_are_compared_with_the_baseline() {
     let printed = limited(0, "+10%");
     assert!(printed.contains("  expected re-reads: ") && printed.contains(", as before"));
     // Other coefficients are other conditions.
-    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/reread_model.toml");
+    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/src/core/assets/reread_model.toml");
     let text = fs::read_to_string(bundled).unwrap();
     let other = text.replacen("source = \"", "source = \"own ", 1);
     fs::write(here.path().join("own.toml"), other).unwrap();

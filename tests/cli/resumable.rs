@@ -3,9 +3,9 @@
 
 use crate::real_sessions;
 use plimsoll::formats::{self, Input, NewSession};
+use plimsoll::json::Value;
 use plimsoll::session::Session;
 use plimsoll::units::Millis;
-use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -111,9 +111,8 @@ fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
 
     let (source, copy) =
         (fs::read_to_string(&file).expect("text"), fs::read_to_string(path).expect("text"));
-    let head = |text: &str| {
-        serde_json::from_str::<Value>(text.lines().next().expect("a line")).expect("JSON")
-    };
+    let head =
+        |text: &str| plimsoll::json::from_str(text.lines().next().expect("a line")).expect("JSON");
     assert_eq!(text_of(&head(&copy), "/payload/id"), id);
     assert_eq!(head(&copy)["payload"]["forked_from_id"], head(&source)["payload"]["id"]);
     let lines = source.lines().count();

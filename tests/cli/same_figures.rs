@@ -3,7 +3,7 @@
 use crate::program::plimsoll;
 use crate::real_sessions;
 use crate::support::{folder, samples, stderr};
-use serde_json::{Value, json as value};
+use plimsoll::json::{Value, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::program::plimsoll;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Helpers of the tests: sample sessions, a conversation that overflows, output of the program.
 
 use crate::program::plimsoll;
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -76,22 +76,24 @@ pub(crate) fn rejected(folder: &Path, args: &[&str]) -> String {
 /// Writes a conversation whose tool results overflow a context window of 8,000 tokens.
 pub(crate) fn write_conversation(folder: &Path, name: &str) {
     let mut messages = vec![
-        serde_json::json!({"role": "system", "content": "You are careful."}),
-        serde_json::json!({"role": "user", "content": "Read all the files, then say what they have in common."}),
+        plimsoll::json::json!({"role": "system", "content": "You are careful."}),
+        plimsoll::json::json!({"role": "user", "content": "Read all the files, then say what they have in common."}),
     ];
     for n in 0..12 {
         let id = format!("call_{n}");
         let arguments = format!("{{\"path\":\"src/file_{n}.rs\"}}");
-        messages.push(serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
+        messages.push(plimsoll::json::json!({"role": "assistant", "content": null, "tool_calls": [
             {"id": id, "type": "function", "function": {"name": "read_file", "arguments": arguments}}]}));
         let line = format!("pub fn item_{n}(value: u64) -> u64 {{ value + {n} }}\n");
         messages.push(
-            serde_json::json!({"role": "tool", "tool_call_id": id, "content": line.repeat(40)}),
+            plimsoll::json::json!({"role": "tool", "tool_call_id": id, "content": line.repeat(40)}),
         );
     }
-    messages.push(serde_json::json!({"role": "assistant", "content": "They all add a number."}));
-    let text =
-        serde_json::to_string_pretty(&serde_json::json!({"model": "gpt-4o", "messages": messages}));
+    messages
+        .push(plimsoll::json::json!({"role": "assistant", "content": "They all add a number."}));
+    let text = serde_json::to_string_pretty(
+        &plimsoll::json::json!({"model": "gpt-4o", "messages": messages}),
+    );
     fs::write(folder.join(name), text.expect("it is JSON")).expect("it can be written");
 }
 

@@ -3,7 +3,7 @@
 use crate::gate::{folder_with_samples, parse_json, run_with_exit_code};
 use crate::program::plimsoll;
 use crate::support::{folder, json, sample, stderr, stdout, write_conversation};
-use serde_json::Value;
+use plimsoll::json::Value;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;

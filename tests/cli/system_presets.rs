@@ -3,8 +3,8 @@
 
 use crate::program::plimsoll;
 use crate::support::{folder, json, samples, stderr, stdout, write_conversation};
+use plimsoll::json::{Value, json};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn with_empty(role: &str, content: &Value) -> Value {
     json!({"messages": messages})
 }
 
-/// Presets that leave a message without content out of a request or send a text in its place, with the role.
+/// Presets that leave a message without content out of a request or replace it by a text, with the role.
 const LEFT_OUT: [(&str, &str); 10] = [
     ("adk", "assistant"),
     ("adk", "user"),

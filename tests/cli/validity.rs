@@ -1,7 +1,7 @@
-//! Validity of expected re-reads: the generated page, coefficients of one's own, and who the person of a session is.
+//! Validity of expected re-reads: the generated page, coefficients of one's own, and the person to whom a session belongs.
 
 use crate::program::plimsoll;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,14 @@ fn fails(folder: &Path, args: &[&str]) -> String {
 #[test]
 fn the_page_and_the_coefficients_are_generated_from_the_table() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let table = project("assets/reread_items.csv.gz");
+    let table = project("src/core/assets/reread_items.csv.gz");
     let table = table.to_string_lossy();
     let args = ["evaluate", &table, "--validity", "v.md", "--fit", "m.toml", "--no-state"];
     let said = succeeds(home.path(), &args);
     assert!(said.contains("times as often"), "{said}");
-    for (written, kept) in [("v.md", "docs/validity.md"), ("m.toml", "assets/reread_model.toml")] {
+    for (written, kept) in
+        [("v.md", "docs/validity.md"), ("m.toml", "src/core/assets/reread_model.toml")]
+    {
         let written = fs::read_to_string(home.path().join(written)).expect("written");
         let kept = project(kept);
         if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -177,7 +179,8 @@ fn lanes_of_own_sessions_have_the_same_rereads_everywhere_and_by_own_coefficient
     assert!(text.contains("expected re-reads: recorded "), "{text}");
 
     // Coefficients by which every removed file is read again.
-    let model = fs::read_to_string(project("assets/reread_model.toml")).expect("the coefficients");
+    let model =
+        fs::read_to_string(project("src/core/assets/reread_model.toml")).expect("the coefficients");
     let certain = model.replacen("removed = [", "removed = [90.0, 0.0, 0.0, 0.0]\n# [", 1);
     fs::write(folder.join("certain.toml"), certain).expect("written");
     let files = |more: &[&str]| {

@@ -1,11 +1,11 @@
 //! Managed Codex rollouts: the original lines, followed by a compaction with the managed context.
 
 use plimsoll::formats::{self, Input, NewSession};
+use plimsoll::json::{Value, json};
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Role, Session, Usage, WrittenKind,
 };
 use plimsoll::units::{Millis, Tokens};
-use serde_json::{Value, json};
 
 const OWN: &str = "019d7e48-0000-7000-8000-000000000000";
 const PARENT: &str = "019d7d08-0000-7000-8000-000000000000";

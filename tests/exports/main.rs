@@ -2,6 +2,8 @@
 
 #[path = "../common/fixtures.rs"]
 mod fixtures;
+#[path = "../common/repository.rs"]
+mod repository;
 
 mod codex_export;
 mod every_format;

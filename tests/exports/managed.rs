@@ -8,11 +8,11 @@ use plimsoll::exec::{
     ExportJob, Exported, LoadOptions, Loaded, PolicyFolder, Summarizer, export, load, restore,
 };
 use plimsoll::formats;
+use plimsoll::json::{Value, json};
 use plimsoll::presets;
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
 use rayon::prelude::*;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -166,7 +166,7 @@ fn files_below(folder: &Path) -> Vec<String> {
 fn ids(text: &str) -> Vec<String> {
     let records = text.lines().map(|line| serde_json::from_str(line).expect("a record"));
     records
-        .filter_map(|record: serde_json::Value| Some(record["uuid"].as_str()?.to_owned()))
+        .filter_map(|record: plimsoll::json::Value| Some(record["uuid"].as_str()?.to_owned()))
         .collect()
 }
 

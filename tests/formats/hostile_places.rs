@@ -160,11 +160,11 @@ fn a_manifest_with_a_forged_size_is_rejected() {
     let managed = vec![b' '; 8 << 20];
     fs::write(at("m.json"), &managed).unwrap();
     fs::write(at("m.removed.jsonl"), "").unwrap();
-    let mark = |name: &str, bytes: usize, of: &[u8]| serde_json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
-    let take = serde_json::json!({"managed": [0, managed.len()]}).to_string();
+    let mark = |name: &str, bytes: usize, of: &[u8]| plimsoll::json::json!({"name": name, "bytes": bytes, "sha256": plimsoll::exec::fingerprint(of)});
+    let take = plimsoll::json::json!({"managed": [0, managed.len()]}).to_string();
     let takes = vec![take; 125_000].join(",");
     for (stated, why) in [(1 << 20, "more than the"), (1 << 40, "too large")] {
-        let manifest = serde_json::json!({
+        let manifest = plimsoll::json::json!({
             "source": mark("s.json", stated, b""),
             "managed": mark("m.json", managed.len(), &managed),
             "removed": mark("m.removed.jsonl", 0, b""),

@@ -6,8 +6,8 @@ use crate::fixtures::{Fixture, all_kept, fixtures, read};
 use crate::hostile_input::{keys, objects, replaced, text, values};
 use crate::rules::keeps_the_rules;
 use plimsoll::formats::by_name;
+use plimsoll::json::{Value, json};
 use rayon::prelude::*;
-use serde_json::{Value, json};
 
 /// Placeholder for text that no value can hold.
 const HOLE: &str = "here comes another";
@@ -180,7 +180,7 @@ fn lists(values: &mut [Value]) {
                 *items = items.iter().cycle().take(n).cloned().collect();
             }
             Value::Object(object) => {
-                object.values_mut().for_each(|m| lists(std::slice::from_mut(m)))
+                object.values_mut().for_each(|m| lists(std::slice::from_mut(m)));
             }
             _ => {}
         }

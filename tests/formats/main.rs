@@ -11,6 +11,8 @@ mod hostile_input;
 mod program;
 #[path = "../common/real_sessions.rs"]
 mod real_sessions;
+#[path = "../common/repository.rs"]
+mod repository;
 #[path = "../common/rules.rs"]
 mod rules;
 
@@ -28,3 +30,4 @@ mod huge;
 mod messages;
 mod packed;
 mod real;
+mod tracks;

@@ -5,17 +5,17 @@ use crate::reader::{metrics_session, read, reply};
 use crate::server::{STREAM_HEAD, Server, answer};
 use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{
-    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog, Plan,
-    PlanCost, Planting, RunOptions, Stopped, Tier, run,
+    Budget, EvaluatedLane, EvaluatedSession, Evaluation, EvaluationJob, EvaluationLog,
+    EvaluationPlan, PlanCost, Planting, RunOptions, Stopped, Tier, run,
 };
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, Model, load_bytes};
+use plimsoll::json::json;
 use plimsoll::presets::{self, prices::Prices};
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Endpoint, api_by_name};
 use plimsoll::tokens::default_counter;
 use plimsoll::units::{Tokens, Usd};
-use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) fn case(calls: usize) -> Case {
 }
 
 fn case_of(has_definitions: bool, calls: usize) -> Case {
-    let mut session: serde_json::Value =
+    let mut session: plimsoll::json::Value =
         serde_json::from_slice(&metrics_session(calls)).expect("JSON");
     if !has_definitions {
         session["tools"] = json!([]);
@@ -39,12 +39,12 @@ fn case_of(has_definitions: bool, calls: usize) -> Case {
 /// A job with its questions.
 pub(crate) struct PlannedJob {
     pub(crate) job: EvaluationJob,
-    pub(crate) plan: Plan,
+    pub(crate) plan: EvaluationPlan,
 }
 
 impl PlannedJob {
     pub(crate) fn new(job: EvaluationJob) -> Self {
-        let plan = Plan::new(&job);
+        let plan = EvaluationPlan::new(&job);
         Self { job, plan }
     }
 
@@ -340,7 +340,7 @@ fn next_actions_are_compared_with_the_disagreement_of_the_full_context() {
             }
             let arguments = json!({"command": command}).to_string();
             let (first, second) = arguments.split_at(7);
-            let call = |call: serde_json::Value| {
+            let call = |call: plimsoll::json::Value| {
                 json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string()
             };
             let first =

@@ -13,9 +13,9 @@ use plimsoll::exec::Model;
 use plimsoll::exec::evaluate::{
     Budget, Evaluation, EvaluationLog, Planting, QuestionCounts, Stopped, Tier,
 };
+use plimsoll::json::json;
 use plimsoll::presets::prices::Prices;
 use plimsoll::units::Usd;
-use serde_json::json;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fs;

@@ -7,11 +7,11 @@ use plimsoll::engine::Case;
 use plimsoll::exec::evaluate::{EvaluationLog, RECORDED, Tier};
 use plimsoll::exec::model::ModelClient;
 use plimsoll::exec::{LoadOptions, load_bytes};
+use plimsoll::json::{Value, json};
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Endpoint, api_by_name};
 use plimsoll::tokens::default_counter;
 use plimsoll::units::Tokens;
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Number of recorded compactions.

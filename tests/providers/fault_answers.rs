@@ -2,7 +2,7 @@
 //! `compact` and of evaluations.
 
 use crate::server::{STREAM_HEAD, answer, chunked};
-use serde_json::json;
+use plimsoll::json::json;
 
 /// Returns the event of a chat completion with this text.
 pub(crate) fn event(text: &str) -> String {

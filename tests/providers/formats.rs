@@ -1,13 +1,13 @@
 //! Requests and answers of the three APIs, and refusals of many servers.
 
 use plimsoll::chat::{ChatMessage, message_from_json};
+use plimsoll::json::{Value, json};
 use plimsoll::providers::{
     Answer, AnswerCall, Api, Endpoint, LimitField, Prompt, ReadError, Reading, Refusal,
     RefusalKind, Stop, api_by_name, context_length, window_queries,
 };
 use plimsoll::session::Usage;
 use plimsoll::units::Tokens;
-use serde_json::{Value, json};
 
 const CHAT: &str = r#"data: {"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}
 
@@ -314,7 +314,7 @@ fn errors_within_an_answer_are_reported() {
 #[test]
 fn a_numeric_code_of_the_providers_own_is_no_http_status() {
     let endpoint = Endpoint::new(api("openai"), "", "m").unwrap();
-    let error = serde_json::json!({"code": 1302, "message": "Rate limit reached for requests"});
+    let error = plimsoll::json::json!({"code": 1302, "message": "Rate limit reached for requests"});
     let refusal = Refusal::in_answer(&endpoint, &error, None);
     assert!(refusal.kind == RefusalKind::RateLimited, "{refusal:?}");
     assert!(!refusal.message.contains("HTTP"), "{refusal:?}");
@@ -453,7 +453,7 @@ fn a_conversation_is_written_as_messages_of_anthropic() {
     let body = asked("anthropic", "", conversation());
     let any = json!({"type": "object", "properties": {}});
     let messages =
-        serde_json::from_str::<Value>(&anthropic_messages().to_string().replace("1.5}", "1.50}"))
+        plimsoll::json::from_str(&anthropic_messages().to_string().replace("1.5}", "1.50}"))
             .unwrap();
     let expected = json!({"model": "m", "max_tokens": 20, "system": "Be brief.", "messages": messages, "stream": true,
         "tools": [{"name": "read", "input_schema": any}, {"name": "list", "input_schema": any}],

@@ -14,12 +14,12 @@ mod server;
 
 use plimsoll::chat::ChatMessage;
 use plimsoll::exec::model::{
-    AskError, AskErrorKind, AskEvent, Key, Limits, ModelClient, Proxy, RetryPolicy, ask,
+    AskError, AskErrorKind, AskEvent, Key, ModelClient, Proxy, RequestLimits, RetryPolicy, ask,
     context_length,
 };
+use plimsoll::json::{Value, json};
 use plimsoll::progress::Progress;
 use plimsoll::providers::{Answer, Endpoint, Prompt, Stop, api_by_name};
-use serde_json::{Value, json};
 use server::{STREAM_HEAD, Server, answer, chunked};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -54,12 +54,12 @@ fn millis(n: u64) -> Duration {
 fn client(api: &str, url: &str) -> ModelClient {
     let endpoint = Endpoint::new(api_by_name(api).unwrap(), url, "m").unwrap();
     let mut client = ModelClient::new(endpoint, Some(Key::typed(KEY.to_owned()).unwrap()));
-    client.limits = Limits {
+    client.limits = RequestLimits {
         connect: millis(3_000),
         first_byte: millis(3_000),
         idle: millis(3_000),
         total: millis(8_000),
-        ..Limits::default()
+        ..RequestLimits::default()
     };
     client.retries =
         RetryPolicy { max_retries: 2, first_wait: millis(20), max_wait: millis(1_500) };

@@ -24,7 +24,7 @@ impl Received {
         header.map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> plimsoll::json::Value {
         serde_json::from_slice(&self.body).expect("requests are JSON")
     }
 }

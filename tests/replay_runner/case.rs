@@ -1,8 +1,8 @@
 //! A replay case: a recorded conversation and what a system's own code sent at every call of it.
 
 use plimsoll::engine::ReportedUsage;
+use plimsoll::json::Value;
 use plimsoll::units::Tokens;
-use serde_json::Value;
 
 /// A case file.
 pub(crate) struct ReplayCase {

@@ -13,9 +13,9 @@ use crate::vector_runners::compare::difference;
 use crate::{Tally, case_files, wrong_proof};
 use case::{ExpectedCall, ReplayCase};
 use known_differences::known_differences;
+use plimsoll::json::{Value, json};
 use rayon::prelude::*;
 use replay::{ActualCall, Origin, REFUSED, Replay, without_class};
-use serde_json::{Value, json};
 use settings::policy;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -239,7 +239,7 @@ fn requests(asked: &[Value]) -> Value {
 
 /// Returns the compared members of a message. Arguments are compared as JSON.
 fn message(message: &Value) -> Value {
-    let mut compared = serde_json::Map::new();
+    let mut compared = plimsoll::json::Map::new();
     for key in ["role", "content", "tool_call_id"] {
         if let Some(value) = message.get(key) {
             compared.insert(key.to_owned(), without_path(value));

@@ -10,10 +10,10 @@ use plimsoll::engine::{
 };
 use plimsoll::exec::{CallContext, ExportJob, LoadOptions, Summarizer, context_with, load_bytes};
 use plimsoll::formats;
+use plimsoll::json::{Value, json};
 use plimsoll::session::{Role, WrittenKind};
 use plimsoll::tokens::{Progress, default_counter};
 use plimsoll::units::Tokens;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -349,7 +349,7 @@ fn repeated_answers(case: &ReplayCase) -> BTreeMap<usize, String> {
 }
 
 /// Returns the requests that the stub of a case refused: those that the configuration lists or with an error, or of each
-/// failed mechanism the first. An empty reason stands for an empty answer.
+/// failed mechanism the first. An empty reason means an empty answer.
 fn failures(case: &ReplayCase) -> BTreeMap<usize, String> {
     if !case.configured_failures.is_empty() {
         let halt = case.halt.as_deref().map(without_class);

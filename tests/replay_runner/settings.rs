@@ -3,8 +3,8 @@
 use super::case::ReplayCase;
 use super::systems::{RENAMED_KEYS, STAGE_TEXTS, STUB_VALUES, additional_keys};
 use plimsoll::engine::{Knob, KnobValues, Policy};
+use plimsoll::json::Value;
 use plimsoll::presets::{self, PRESETS};
-use serde_json::Value;
 
 /// Returns the policy of a case's preset, with the texts that its configuration sets; `None` without a preset.
 pub(crate) fn policy(case: &ReplayCase) -> Result<Option<Policy>, String> {

@@ -1,7 +1,7 @@
 //! Notation of each system's cases: texts of configurations, names of mechanisms, and texts that depend on the machine.
 
 use plimsoll::engine::ActionKind;
-use serde_json::{Map, Value, json};
+use plimsoll::json::{Map, Value, json};
 
 /// A text of a configuration that stages take.
 pub(crate) struct StageText {

@@ -1,6 +1,6 @@
 //! Exact comparison of JSON.
 
-use serde_json::{Number, Value};
+use plimsoll::json::{Number, Value};
 
 /// Maximum characters of a text in a message.
 const MAX_SHOWN_CHARS: usize = 160;

@@ -12,7 +12,7 @@ mod picoclaw;
 
 use compare::difference;
 use plimsoll::chat::{ChatMessage, message_from_json, message_to_json};
-use serde_json::{Map, Value};
+use plimsoll::json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A case file.

@@ -4,8 +4,8 @@ mod reading;
 mod writing;
 
 use plimsoll::formats::{self, Input, Parsed};
+use plimsoll::json::{Value, json};
 use plimsoll::session::{Body, Message, Session};
-use serde_json::{Value, json};
 
 /// Builds a file. Every record gets an id and follows the one before it by default.
 #[derive(Default)]

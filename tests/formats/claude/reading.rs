@@ -2,9 +2,9 @@
 
 use super::{File, answered, call, compacted, parse, result, summaries, text, user_record};
 use plimsoll::formats::{self, Input};
+use plimsoll::json::{Value, json};
 use plimsoll::session::{RecordedCompaction, Usage};
 use plimsoll::units::Tokens;
-use serde_json::{Value, json};
 
 #[test]
 fn an_answer_split_over_records_is_one_message_and_one_call() {

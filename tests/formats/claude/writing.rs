@@ -3,10 +3,10 @@
 use super::{File, call, compacted, parse, result, summaries, summary_of, text, user_record};
 use crate::real_sessions;
 use plimsoll::formats::{self, Input};
+use plimsoll::json::{Value, json};
 use plimsoll::session::{
     Body, Managed, ManagedEntry, ManagedPart, Message, Role, Session, WrittenKind,
 };
-use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// Returns the entries that keep the whole context at the end of the session.
@@ -104,7 +104,7 @@ fn a_cleared_result_loses_its_text_and_images_and_keeps_its_call() {
     assert_eq!(text.lines().count(), 6, "the last line is our mark");
     assert_eq!(text.lines().nth(2), Some(file.lines[2].as_str()));
     let keys = |line: &str| {
-        serde_json::from_str::<Value>(line)
+        plimsoll::json::from_str(line)
             .expect("JSON")
             .as_object()
             .expect("object")

@@ -4,9 +4,9 @@ use super::{
     OLDER_TURN, OWN, YOUNGER_TURN, call, compacted, event, inputs, line, message, meta, output,
     session, started, texts, tokens, two_calls, user_message,
 };
+use plimsoll::json::json;
 use plimsoll::session::Body;
 use plimsoll::units::Tokens;
-use serde_json::json;
 
 #[test]
 fn the_copy_in_a_fork_is_history_without_calls() {

@@ -4,8 +4,8 @@ mod compactions;
 mod reading;
 
 use plimsoll::formats::{self, Input, Parsed};
+use plimsoll::json::{Value, json};
 use plimsoll::session::Session;
-use serde_json::{Value, json};
 
 /// Id of a fork. Ids of turns in the parent are older.
 const OWN: &str = "019d7e48-0000-7000-8000-000000000000";

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::real_sessions;
 use plimsoll::formats::{self, Input};
+use plimsoll::json::json;
 use plimsoll::session::{Body, CallsFrom, Role, Usage, issues};
 use plimsoll::units::Tokens;
-use serde_json::json;
 
 #[test]
 fn a_call_counts_once_and_holds_its_cached_tokens() {

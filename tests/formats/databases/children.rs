@@ -3,10 +3,10 @@
 use super::{fixture, make, opened};
 use crate::program::plimsoll;
 use plimsoll::exec::{FileSessions, Loaded};
+use plimsoll::json::{Value, json};
 use plimsoll::progress::Progress;
 use plimsoll::report::track;
 use rusqlite::Connection;
-use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Creates databases with the schemas of the programs.
 
+use plimsoll::json::Value;
 use rusqlite::{Connection, Result, params};
-use serde_json::Value;
 use std::path::Path;
 
 /// `OpenCode`'s tables with the columns that are read.
@@ -193,13 +193,13 @@ pub(crate) fn cursor(path: &Path, document: &Value) -> Result<()> {
     let bubble_id = |b: &Value| b.as_str().unwrap_or_else(|| text(b, "bubbleId")).to_owned();
     let headers: Vec<Value> = bubbles
         .iter()
-        .map(|b| serde_json::json!({"bubbleId": bubble_id(b), "type": b["type"]}))
+        .map(|b| plimsoll::json::json!({"bubbleId": bubble_id(b), "type": b["type"]}))
         .collect();
     head["conversation"] = Value::Array(Vec::new());
     head["fullConversationHeadersOnly"] = Value::Array(headers);
     head["blobEncryptionKey"] = "hidden-key".into();
     put("cursorDiskKV", &format!("composerData:{id}"), &head.to_string())?;
-    let empty = serde_json::json!({"composerId": "e", "fullConversationHeadersOnly": []});
+    let empty = plimsoll::json::json!({"composerId": "e", "fullConversationHeadersOnly": []});
     put("cursorDiskKV", "composerData:e", &empty.to_string())?;
     for bubble in bubbles.iter().filter(|b| b.is_object()) {
         let mut bubble = bubble.clone();

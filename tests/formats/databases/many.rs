@@ -2,7 +2,7 @@
 
 use super::{fixture, make};
 use crate::program::plimsoll;
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::fs;
 use std::path::Path;
 

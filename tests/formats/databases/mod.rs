@@ -10,11 +10,11 @@ mod packed;
 
 use plimsoll::exec::{LoadOptions, Loaded, load};
 use plimsoll::formats::{self, Input};
+use plimsoll::json::Value;
 use plimsoll::progress::Progress;
 use plimsoll::session::{Body, Session};
 use plimsoll::tokens::default_counter;
 use rusqlite::Connection;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

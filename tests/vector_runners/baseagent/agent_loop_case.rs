@@ -9,9 +9,9 @@ use super::{limits, scripted_reply};
 use plimsoll::chat::{
     Block, ChatMessage, Content, SummaryReply, SummaryRequest, message_from_json,
 };
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::baseagent::{Failure, total_tokens};
 use plimsoll::systems::python::PythonError;
-use serde_json::{Map, Value, json};
 
 /// Usage of every answer.
 const USAGE: Usage = Usage { input: 10, cached: 1, output: 2 };
@@ -60,7 +60,7 @@ pub(super) fn run_loop(case: &Case) -> Answer {
 
 /// Returns a request as case files state it.
 fn request(request: &Request) -> Value {
-    let tokens = total_tokens(&request.messages).ok();
+    let tokens = total_tokens(&request.messages).ok().map(|tokens| tokens.0);
     if request.is_compaction {
         let roles: Vec<&str> = request.messages.iter().map(|m| &*m.role).collect();
         let n = request.messages.len();

@@ -12,12 +12,12 @@ use manage_context::manage_context;
 use plimsoll::chat::{
     ChatMessage, SummaryReply, SummaryRequest, message_to_json, run_with_replies,
 };
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::baseagent::{
     Limits, MARKER, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs, total_tokens,
 };
 use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
-use serde_json::{Map, Value, json};
 use utf16::utf8_of;
 
 /// Runs one case.
@@ -57,11 +57,12 @@ fn or_error(answer: Result<Value, PythonError>) -> Map<String, Value> {
 
 fn estimate(case: &Case) -> Result<Value, PythonError> {
     let messages = messages_from_json(&case.input["messages"]);
-    let each: Vec<_> = messages.iter().map(message_tokens).collect::<Result<_, _>>()?;
+    let each = messages.iter().map(|message| Ok(message_tokens(message)?.0));
+    let each: Vec<u64> = each.collect::<Result<_, PythonError>>()?;
     let total = total_tokens(&messages)?;
     Ok(json!({
         "per_message": each,
-        "total": total,
+        "total": total.0,
         "needs_compaction": limits(&case.config).is_overflow(total),
     }))
 }
@@ -141,8 +142,8 @@ fn prune(case: &Case) -> Result<Value, PythonError> {
     let after = pruned.messages.unwrap_or(messages);
     Ok(json!({
         "messages": messages_to_json(&after),
-        "tokens_before": before,
-        "tokens_after": total_tokens(&after)?,
+        "tokens_before": before.0,
+        "tokens_after": total_tokens(&after)?.0,
         "pruned_indices": pruned.cleared,
         "same_list_returned": is_same,
         "log": pruned.log,
@@ -167,8 +168,8 @@ fn manage(case: &Case) -> Map<String, Value> {
         let after = after.as_deref().unwrap_or(&messages);
         Ok(json!({
             "messages": messages_to_json(after),
-            "tokens_before": total_tokens(&messages)?,
-            "tokens_after": total_tokens(after)?,
+            "tokens_before": total_tokens(&messages)?.0,
+            "tokens_after": total_tokens(after)?.0,
         }))
     });
     let mut answer = or_error(answer);
@@ -182,7 +183,7 @@ fn call_of(request: &SummaryRequest) -> Value {
     json!({
         "n_messages": request.messages.len(),
         "last_message": request.messages.last().map(message_to_json),
-        "tokens_estimate": total_tokens(&request.messages).ok(),
+        "tokens_estimate": total_tokens(&request.messages).ok().map(|tokens| tokens.0),
         "kwargs": {"model": null, "max_tokens": request.max_tokens},
         "cleared_tool_outputs": n_cleared(&request.messages),
     })

@@ -7,11 +7,11 @@ mod trim;
 
 use super::{Answer, Case, messages_from_json, messages_to_json, no_stage, object, unstated};
 use plimsoll::chat::ChatMessage;
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::cowagent::{
     Ends, HISTORY_RESULT_CHARS, Recovery, compress_turn, cut_history, cut_reasoning,
     message_tokens, messages_tokens, restore, sanitize, trim_for_overflow, trim_to_turns,
 };
-use serde_json::{Map, Value, json};
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {

@@ -4,8 +4,8 @@ use super::agent_run::{Ended, Environment, Reply, RequestedCall, Run, ToolOutcom
 use super::trim::{flushes, limits};
 use super::{Case, count, messages_to_json, object};
 use plimsoll::chat::ChatMessage;
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::cowagent::messages_tokens;
-use serde_json::{Map, Value, json};
 
 /// Runs one case.
 pub(super) fn run(case: &Case, messages: Vec<ChatMessage>) -> Map<String, Value> {

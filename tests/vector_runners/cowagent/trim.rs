@@ -3,12 +3,12 @@
 use super::super::NotCovered;
 use super::{Case, count, messages_to_json, object, unstated};
 use plimsoll::chat::{ChatMessage, SummaryReply, SummaryRequest, run_with_replies};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::cowagent::{
     Ends, FEW_TURNS, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, SUMMARY_TEMPERATURE, Summarizer,
     budget, cut_history, daily_entry, daily_header, inject, messages_tokens, sanitize,
     system_tokens, trim_messages, turns,
 };
-use serde_json::{Map, Value, json};
 
 /// Checks that a written summary is the one that the case states.
 pub(super) fn check_stated_summary(case: &Case) -> Result<(), NotCovered> {

@@ -4,10 +4,10 @@ use super::agent_loop::{AgentLoop, Exchange, ToolTurn, Trace};
 use super::hooks::{hooks_of, state_of, stub};
 use super::{Case, Setting, messages_to_json};
 use plimsoll::chat::{ChatMessage, message_from_json, run_with_replies};
+use plimsoll::json::{Value, json};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::runner::HookRunner;
 use plimsoll::systems::digitorn::stop::Stop;
-use serde_json::{Value, json};
 
 /// The clock before the first turn.
 const START: f64 = 1_000.0;

@@ -2,6 +2,7 @@
 
 use super::{Case, number};
 use plimsoll::chat::{ChatMessage, SummaryReply, message_from_json, run_with_replies};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::digitorn::go_rewrite::compact::{
     Compaction, Summary, summarize, truncate, truncate_budget,
 };
@@ -10,7 +11,6 @@ use plimsoll::systems::digitorn::go_rewrite::micro_compact::{
 };
 use plimsoll::systems::digitorn::go_rewrite::split::{safe_split, safe_split_budget};
 use plimsoll::systems::digitorn::go_rewrite::{emergency_keep_recent, estimate_tokens};
-use serde_json::{Map, Value, json};
 
 /// Token budget of the tested splits.
 const SPLIT_BUDGET: i64 = 400;

@@ -2,12 +2,12 @@
 
 use super::{Case, Setting, messages_from_json, messages_to_json, number, or_error};
 use plimsoll::chat::{SummaryReply, SummaryRequest, message_to_json, python_str, run_with_replies};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::hook::HookEvent;
 use plimsoll::systems::digitorn::hook::{Hook, in_order};
 use plimsoll::systems::digitorn::runner::HookRunner;
 use plimsoll::systems::digitorn::turn_state::{MAX_TURNS, NEVER_COMPACTED, ToolContext, TurnState};
-use serde_json::{Map, Value, json};
 
 /// Returns the answer of the case's model: a text, the content of a dict, or a failure.
 pub(super) fn stub(config: &Value) -> SummaryReply {

@@ -1,7 +1,7 @@
 //! Shortening of long messages, which the original contains but never calls.
 
 use plimsoll::chat::ChatMessage;
-use plimsoll::systems::python::{PythonError, head, tail};
+use plimsoll::systems::python::{PythonError, first_chars, last_chars};
 
 /// Characters from which a message is snipped by default.
 pub(super) const THRESHOLD: i64 = 16_000;
@@ -41,9 +41,9 @@ pub(super) fn snip_oversized(
         };
         let snipped_text = format!(
             "{}\n\n[... {} characters snipped{of} ...]\n\n{}",
-            head(text, first),
+            first_chars(text, first),
             chars.cast_signed() - (first + last).cast_signed(),
-            tail(text, last)
+            last_chars(text, last)
         );
         *message = message.with_text(snipped_text);
         snipped += 1;

@@ -4,11 +4,11 @@ use super::repeat_guard::{RepeatGuard, refusal_of_repeat};
 use plimsoll::chat::{
     Arguments, Call, ChatMessage, SummaryReply, SummaryRequest, run_with_replies,
 };
+use plimsoll::json::{Map, Value};
 use plimsoll::systems::holmesgpt::{
     Event, Limited, RequestStats, RunError, Storage, Summarizer, Threshold, ToolResult,
     compact_if_necessary, compaction_start_event, forget_counts, spill_oversized_result,
 };
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The model and the tools of the loop.

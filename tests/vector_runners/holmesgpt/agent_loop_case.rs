@@ -10,10 +10,10 @@ use plimsoll::chat::{
     Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Layout, Rest, SummaryReply,
     SummaryRequest, python_dumps,
 };
+use plimsoll::json::{Value, json};
 use plimsoll::systems::holmesgpt::{
     Event, Llm, RequestStats, Status, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
 };
-use serde_json::{Value, json};
 
 /// Prompt and answer tokens of an answer and of a summary.
 const ANSWER: (u64, u64) = (100, 10);

@@ -7,13 +7,13 @@ use super::{Version, is, llm, tools};
 use plimsoll::chat::{
     ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest, run_with_replies,
 };
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::holmesgpt::{
     Event, LEGACY_INSTRUCTION, LegacyLimited, Llm, RequestStats, RunError, Summarizer, Threshold,
     Truncation, V038_INSTRUCTION, V045_INSTRUCTION, compact_if_necessary,
     compact_if_necessary_v038, compact_legacy, compaction_start_event, forget_counts,
     truncate_to_window,
 };
-use serde_json::{Map, Value, json};
 
 /// Prompt and answer tokens of every answer.
 const PRICE: (u64, u64) = (100, 10);

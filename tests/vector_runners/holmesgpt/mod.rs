@@ -9,9 +9,9 @@ mod small;
 mod spill;
 
 use super::{Answer, Case, NotCovered, no_stage};
+use plimsoll::json::Value;
 use plimsoll::systems::holmesgpt::{Limits, Llm, Overrides, Reserve, Storage};
 use plimsoll::systems::litellm::Tokenizer;
-use serde_json::Value;
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {

@@ -2,8 +2,8 @@
 //!
 //! After a compaction earlier calls may run again, except those whose results filled the window.
 
+use plimsoll::json::Value;
 use plimsoll::systems::holmesgpt::{Status, ToolData, ToolResult};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn is_equal(a: &Value, b: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use plimsoll::json::json;
 
     #[test]
     fn only_overflowing_calls_stay_guarded() {

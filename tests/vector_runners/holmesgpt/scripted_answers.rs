@@ -3,8 +3,8 @@
 use plimsoll::chat::{
     ChatMessage, Content, Layout, SummaryReply, SummaryRequest, message_to_json, python_dumps,
 };
+use plimsoll::json::{Value, json};
 use plimsoll::systems::holmesgpt::NO_MESSAGE;
-use serde_json::{Value, json};
 
 /// Characters of a described content.
 const HEAD_CHARS: usize = 90;

@@ -3,10 +3,10 @@
 use super::super::{Answer, Case, messages_from_json, messages_to_json};
 use super::{llm, overrides, tools};
 use plimsoll::chat::{ChatMessage, message_from_json};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::holmesgpt::{
     Limits, Reserve, Usage, flatten_tool_messages, forget_counts, split_message,
 };
-use serde_json::{Map, Value, json};
 
 /// Returns messages without their stored counts.
 pub(super) fn uncounted_json(messages: &[ChatMessage]) -> Value {

@@ -3,11 +3,11 @@
 use super::super::{Answer, Case, object};
 use super::small::uncounted_json;
 use super::{Version, is, llm, storage};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::holmesgpt::{
     SpilledContent, SpilledFile, Status, ToolData, ToolImage, ToolResult, refuse_oversized_result,
     spill_oversized_result,
 };
-use serde_json::{Map, Value, json};
 
 /// Maximum characters of a text that a case repeats.
 const MAX_REPEATED_CHARS: usize = 4000;

@@ -3,13 +3,13 @@
 use super::{message, messages, messages_to_json, or_null};
 use crate::vector_runners::{Case, NotCovered};
 use plimsoll::chat::Call;
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::picoclaw::Edition;
 use plimsoll::systems::picoclaw::boundary::{find_safe_boundary, is_safe_boundary, turn_starts};
 use plimsoll::systems::picoclaw::estimate::{
     message_tokens, tokens_after, tokens_before, tool_tokens,
 };
 use plimsoll::systems::picoclaw::sanitize::sanitize;
-use serde_json::{Map, Value, json};
 
 pub(super) fn estimate(case: &Case) -> Value {
     let messages = messages(&case.input["messages"]);

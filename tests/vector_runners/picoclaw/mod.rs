@@ -6,8 +6,8 @@ mod shrinking;
 
 use super::{Answer, Case, messages_to_json, no_stage};
 use plimsoll::chat::{ChatMessage, Content, message_from_json};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
-use serde_json::{Map, Value, json};
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {

@@ -3,6 +3,7 @@
 use super::{messages, messages_to_json, settings, stored};
 use crate::vector_runners::Case;
 use plimsoll::chat::ChatMessage;
+use plimsoll::json::{Value, json};
 use plimsoll::systems::picoclaw::budget::{self, Budget, Trimmed};
 use plimsoll::systems::picoclaw::estimate::{tokens_after, tool_tokens};
 use plimsoll::systems::picoclaw::event::{Event, Reason};
@@ -10,7 +11,6 @@ use plimsoll::systems::picoclaw::overflow::active_messages;
 use plimsoll::systems::picoclaw::overflow::compact_if_over;
 use plimsoll::systems::picoclaw::prompt::Prompt;
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
-use serde_json::{Value, json};
 
 /// A turn ready for its first call.
 struct Setup {

@@ -3,6 +3,7 @@
 use super::{messages_to_json, or_null, settings, stored};
 use crate::vector_runners::Case;
 use plimsoll::chat::{ChatMessage, SummaryReply, SummaryRequest, run_with_replies};
+use plimsoll::json::{Value, json};
 use plimsoll::systems::picoclaw::estimate::{tokens_after, tokens_before};
 use plimsoll::systems::picoclaw::event::Reason;
 use plimsoll::systems::picoclaw::force_compression::force_compression as compress;
@@ -11,7 +12,6 @@ use plimsoll::systems::picoclaw::sanitize::sent;
 use plimsoll::systems::picoclaw::summarize::{Summarized, Trigger, summarize_session};
 use plimsoll::systems::picoclaw::summary_text::TEMPERATURE;
 use plimsoll::systems::picoclaw::{Edition, Settings, Stored};
-use serde_json::{Value, json};
 
 /// The agent of every case.
 const AGENT: &str = "a";

@@ -1,7 +1,7 @@
 //! Marks messages for the provider's prompt cache.
 
 use plimsoll::chat::{Block, BlockBody, ChatMessage, Content, Image};
-use serde_json::{Value, json};
+use plimsoll::json::{Value, json};
 use std::sync::Arc;
 
 /// Number of messages with instructions to mark, from the first.

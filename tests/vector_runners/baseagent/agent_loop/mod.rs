@@ -9,8 +9,8 @@ mod verification;
 pub(crate) use run::run_agent_loop;
 
 use plimsoll::chat::{Block, ChatMessage, SummaryReply, SummaryRequest};
+use plimsoll::json::{Map, Value};
 use plimsoll::systems::baseagent::{Failure, Limits};
-use serde_json::{Map, Value};
 
 /// The task and the initial state.
 #[derive(Clone, Debug)]

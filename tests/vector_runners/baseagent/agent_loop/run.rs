@@ -8,8 +8,8 @@ use plimsoll::chat::{
     Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, Rest, python_str,
     run_with_replies,
 };
+use plimsoll::json::{Map, Value};
 use plimsoll::systems::baseagent::{Failure, middle_out};
-use serde_json::{Map, Value};
 
 /// `run_agent_loop`.
 pub(crate) fn run_agent_loop(

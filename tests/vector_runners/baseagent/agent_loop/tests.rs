@@ -2,9 +2,9 @@
 
 use super::*;
 use plimsoll::chat::{BlockBody, message_to_json};
+use plimsoll::json::json;
 use plimsoll::systems::baseagent::Limits;
 use plimsoll::systems::python::PythonError;
-use serde_json::json;
 use std::collections::VecDeque;
 
 /// Returns answers in order, then `ok` forever.

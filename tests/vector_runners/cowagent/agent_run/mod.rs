@@ -8,12 +8,12 @@ mod steps;
 mod tools;
 
 use plimsoll::chat::{Block, BlockBody, ChatMessage, Content, Fields};
+use plimsoll::json::Value;
 use plimsoll::systems::cowagent::loop_guard::CallHistory;
 use plimsoll::systems::cowagent::{
     Ends, Flush, Flushed, HISTORY_RESULT_CHARS, Limits, Reason, cut_history, flush, sanitize,
     system_tokens, trim_messages,
 };
-use serde_json::Value;
 
 /// The model and the tools of a run.
 pub(crate) trait Environment {

@@ -3,11 +3,11 @@
 use super::json_error::json_error;
 use super::{Environment, Reply, RequestedCall, Run, block, with_blocks};
 use plimsoll::chat::{BlockBody, python_str};
+use plimsoll::json::{Map, Value, json};
 use plimsoll::systems::cowagent::{
     FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, Recovery, STORED_REASONING_CHARS, cut_reasoning,
     is_format_error, is_overflow, is_retryable, sanitize, trim_for_overflow, wait_seconds,
 };
-use serde_json::{Map, Value, json};
 
 /// Prefix of stream errors that describe an overflow.
 const OVERFLOW_MARK: &str = "[CONTEXT_OVERFLOW]";

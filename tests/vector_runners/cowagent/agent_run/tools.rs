@@ -3,9 +3,9 @@
 use super::model::ParsedCall;
 use super::{Environment, Run, ToolOutcome, block, user_text, with_blocks};
 use plimsoll::chat::{Block, BlockBody, Content, Layout, python_dumps, python_str};
+use plimsoll::json::{Value, json};
 use plimsoll::systems::cowagent::cut_result;
 use plimsoll::systems::cowagent::loop_guard::{FIRST_CHECKED_STEP, HINT, TOO_MANY_REPEATS};
-use serde_json::{Value, json};
 
 /// `MAX_CURRENT_TURN_RESULT_CHARS`.
 const CURRENT_RESULT_CHARS: usize = 50_000;
