@@ -1,5 +1,5 @@
-//! What is drawn. Panels read [`OpenSession`](crate::app::state::open_session::OpenSession) and send
-//! [`Commands`](crate::app::state::command::Commands).
+//! What is drawn. Panels read `OpenSession` (`state/open_session.rs`) and send
+//! `Commands` (`state/command.rs`).
 //!
 //! `theme`, `widgets`, `plots` and `parts` stand below the other folders, which are features. Features do not know each
 //! other: what two of them draw is in `parts`.
