@@ -19,6 +19,7 @@ mod image_rules;
 mod ledger;
 mod media;
 mod recent;
+#[cfg(feature = "tiktoken-rs")]
 mod reference;
 mod sample;
 mod weight;
@@ -57,6 +58,7 @@ impl Counter {
 pub static COUNTERS: &[Counter] = &[
     counters::O200K_BASE,
     counters::CL100K_BASE,
+    #[cfg(feature = "tiktoken-rs")]
     reference::O200K_BASE,
     counters::CHARS_4,
     counters::BYTES_4,
