@@ -1,20 +1,47 @@
 #![doc = include_str!("README.md")]
 
+// What programs of others use, with an example above. All else is public for Plimsoll itself, may change in any version, and is
+// not in the published documentation.
+pub use engine::{Case, Event, Outcome, Policy, Sample, recorded, simulate};
+pub use formats::{Input, parse};
+pub use presets::models::window_plan;
+pub use presets::{by_name as preset, parse as parse_policy};
+pub use session::Session;
+pub use tokens::{Progress, TokenLedger, default_counter};
+
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod analysis;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod chat;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod engine;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod figure;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod formats;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod json;
+#[cfg_attr(docsrs, doc(hidden))]
+pub mod languages;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod presets;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod progress;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod providers;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod report;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod safe_text;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod session;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod systems;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod tokens;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod units;
 
 /// A layer that is a crate of its own.
+#[cfg_attr(docsrs, doc(hidden))]
 pub use token_counter;

@@ -5,10 +5,10 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use plimsoll_core::formats::{self, Input};
-use plimsoll_core::session::{Kind, Session};
-use plimsoll_core::tokens::{Accuracy, Cancelled, Progress, TokenLedger, default_counter};
+use plimsoll_core::session::Kind;
+use plimsoll_core::tokens::{Accuracy, Cancelled};
 use plimsoll_core::units::Tokens;
+use plimsoll_core::{Input, Progress, Session, TokenLedger, default_counter, parse};
 use std::error::Error;
 use std::{env, fs};
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in paths {
         let bytes = fs::read(&path)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        match formats::parse(&Input { name: path.clone(), bytes: bytes.into() }) {
+        match parse(&Input { name: path.clone(), bytes: bytes.into() }) {
             Ok(parsed) => {
                 for session in &parsed.sessions {
                     print_session(session)?;

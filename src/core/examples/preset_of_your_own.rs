@@ -8,10 +8,8 @@
 //! `docs/presets.md` describes the policy language.
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use plimsoll_core::engine::{Case, recorded, simulate};
-use plimsoll_core::formats::{self, Input};
-use plimsoll_core::presets::{self, models};
-use plimsoll_core::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll_core::{Case, Input, Progress, TokenLedger};
+use plimsoll_core::{default_counter, parse, parse_policy, recorded, simulate, window_plan};
 use std::error::Error;
 use std::sync::Arc;
 use std::{env, fs};
@@ -50,12 +48,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = arguments.next().ok_or("usage: preset_of_your_own FILE [POLICY.toml]")?;
     let toml = arguments.next().map_or_else(|| Ok(POLICY.to_owned()), fs::read_to_string)?;
     // An error names the line and what is wrong there.
-    let policy = presets::parse(&toml)?;
+    let policy = parse_policy(&toml)?;
 
     let input = Input { bytes: fs::read(&path)?.into(), name: path };
-    let session = formats::parse(&input)?.sessions.remove(0);
+    let session = parse(&input)?.sessions.remove(0);
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())?;
-    let windows = models::window_plan(&session, None);
+    let windows = window_plan(&session, None);
     let case = Case::new(Arc::new(session), ledger, windows);
 
     // Defaults come from the file; a setting may be changed within its range.

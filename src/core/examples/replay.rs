@@ -5,10 +5,9 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use plimsoll_core::engine::{Case, simulate};
-use plimsoll_core::formats::{self, Input};
-use plimsoll_core::presets::{self, models};
-use plimsoll_core::tokens::{Progress, TokenLedger, default_counter};
+use plimsoll_core::presets::names;
+use plimsoll_core::{Case, Input, Progress, TokenLedger};
+use plimsoll_core::{default_counter, parse, preset, simulate, window_plan};
 use std::error::Error;
 use std::sync::Arc;
 use std::{env, fs};
@@ -16,19 +15,19 @@ use std::{env, fs};
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let path = arguments.next().ok_or("usage: replay FILE [PRESET]")?;
-    let preset = arguments.next().unwrap_or_else(|| "truncate".to_owned());
+    let name = arguments.next().unwrap_or_else(|| "truncate".to_owned());
 
     // The format is detected from the content. A file may hold several conversations.
     let input = Input { bytes: fs::read(&path)?.into(), name: path };
-    let session = formats::parse(&input)?.sessions.remove(0);
+    let session = parse(&input)?.sessions.remove(0);
 
     // Tokens are counted once and calibrated to the reported usage. The windows are those of the recorded models.
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default())?;
-    let windows = models::window_plan(&session, None);
+    let windows = window_plan(&session, None);
     let case = Case::new(Arc::new(session), ledger, windows);
 
-    let policy = presets::by_name(&preset)
-        .ok_or_else(|| format!("no preset {preset}; choose one of {}", presets::names()))?;
+    let policy =
+        preset(&name).ok_or_else(|| format!("no preset {name}; choose one of {}", names()))?;
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
 
     for event in &outcome.events {
