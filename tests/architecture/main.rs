@@ -21,19 +21,20 @@ use std::sync::LazyLock;
 use window::{drawing_in_state, wrong_in_window};
 
 /// The layers that each layer may import. `lib.rs` declares them and is not a layer.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
     ("progress", &["units"]),
     ("json", &[]),
+    ("languages", &["json"]),
     ("session", &["units"]),
     ("formats", &["units", "progress", "json", "session"]),
     ("token_counter", &[]),
     ("tokens", &["units", "progress", "session", "token_counter"]),
     ("chat", &["json", "session"]),
     ("engine", &["units", "json", "session", "chat", "tokens"]),
-    ("systems", &["units", "json", "session", "chat", "tokens", "engine"]),
+    ("systems", &["units", "json", "languages", "session", "chat", "tokens", "engine"]),
     ("presets", &["units", "json", "session", "tokens", "engine", "systems"]),
     (
         "analysis",
@@ -103,12 +104,13 @@ const LAYERS: [(&str, &[&str]); 20] = [
 ];
 
 /// Layers without side effects and without access to files, network, clock, environment and threads.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "units",
     "figure",
     "safe_text",
     "progress",
     "json",
+    "languages",
     "session",
     "formats",
     "token_counter",

@@ -27,50 +27,50 @@ const STDIN: &str = "standard input";
 /// Options that every command accepts, before its name or after it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
-pub(in crate::cli) struct GlobalOptions {
+pub(crate) struct GlobalOptions {
     /// Context window in tokens (200000, 200k, 1M) [default: the model's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = nonzero_tokens)]
-    pub(in crate::cli) window: Option<Tokens>,
+    pub(crate) window: Option<Tokens>,
     /// File with context windows of models, which take precedence over the bundled ones: litellm's price map, or TOML with [models]
     #[arg(long, global = true, hide = true, value_name = "FILE")]
-    pub(in crate::cli) models: Option<PathBuf>,
+    pub(crate) models: Option<PathBuf>,
     /// File with prices of models, which take precedence over the bundled ones: litellm's price map, or TOML with [[price]] rows
     #[arg(long, global = true, hide = true, value_name = "FILE")]
-    pub(in crate::cli) prices: Option<PathBuf>,
+    pub(crate) prices: Option<PathBuf>,
     /// File with coefficients of expected re-reads that `plimsoll evaluate --fit` wrote [default: the bundled ones]
     #[arg(long, global = true, hide = true, value_name = "FILE")]
-    pub(in crate::cli) risk_model: Option<PathBuf>,
+    pub(crate) risk_model: Option<PathBuf>,
     /// The content of that file.
     #[arg(skip)]
-    pub(in crate::cli) given_reread_model: Option<RereadModel>,
+    pub(crate) given_reread_model: Option<RereadModel>,
     /// Tokens of the window that are kept for the answer; policies without this setting ignore it [default: the policy's]
     #[arg(long, global = true, hide = true, value_name = "TOKENS", value_parser = values::tokens)]
-    pub(in crate::cli) output_reserve: Option<Tokens>,
+    pub(crate) output_reserve: Option<Tokens>,
     /// Tokenizer
     #[arg(long, global = true, hide = true, value_name = "NAME", value_parser = values::counter(), default_value = tokens::default_counter().name)]
-    pub(in crate::cli) counter: &'static Counter,
+    pub(crate) counter: &'static Counter,
     /// Conversation of a file that holds several, from 1 [default: the first; evaluate, sweep and gate: all]
     #[arg(long, global = true, hide = true, value_name = "N", value_parser = ordinal)]
-    pub(in crate::cli) conversation: Option<usize>,
+    pub(crate) conversation: Option<usize>,
     /// Assume that the agent's program was restarted before this call (repeatable)
     #[arg(long = "restart", global = true, hide = true, value_name = "CALL", value_parser = ordinal)]
-    pub(in crate::cli) restarts: Vec<usize>,
+    pub(crate) restarts: Vec<usize>,
     /// Assume that the provider rejects the first attempt of this call: the name of a known error, or its full text (repeatable)
     #[arg(long = "error", global = true, hide = true, value_name = "CALL=ERROR", value_parser = values::provider_error_at)]
-    pub(in crate::cli) errors: Vec<ProviderError>,
+    pub(crate) errors: Vec<ProviderError>,
     #[command(flatten)]
-    pub(in crate::cli) manual_edits: ManualEditArgs,
+    pub(crate) manual_edits: ManualEditArgs,
     /// Print the result as JSON
     #[arg(long, global = true, hide = true)]
-    pub(in crate::cli) json: bool,
+    pub(crate) json: bool,
     /// Neither read nor write recent files, workspaces, caches, tables of models and prices, the search index and logs; read saved presets
     #[arg(long, global = true, hide = true)]
-    pub(in crate::cli) no_state: bool,
+    pub(crate) no_state: bool,
 }
 
 impl GlobalOptions {
     /// Installs the tables of models and prices of the options and of the data folder for the whole program.
-    pub(in crate::cli) fn install_tables(&self) -> anyhow::Result<()> {
+    pub(crate) fn install_tables(&self) -> anyhow::Result<()> {
         let (models, prices) = (self.models.as_deref(), self.prices.as_deref());
         for warning in install_tables(models, prices, !self.no_state)? {
             note(&warning);
@@ -79,20 +79,20 @@ impl GlobalOptions {
     }
 
     /// Reads the file of `--risk-model`.
-    pub(in crate::cli) fn read_risk_model(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn read_risk_model(&mut self) -> anyhow::Result<()> {
         let path = self.risk_model.as_deref();
         self.given_reread_model = path.map(load_reread_model).transpose()?;
         Ok(())
     }
 
     /// Returns the coefficients of expected re-reads: those of `--risk-model`, or the bundled ones.
-    pub(in crate::cli) fn reread_model(&self) -> &RereadModel {
+    pub(crate) fn reread_model(&self) -> &RereadModel {
         let given = self.given_reread_model.as_ref();
         given.unwrap_or(RereadModel::bundled())
     }
 
     /// Returns the options for loading a file.
-    pub(in crate::cli) fn load_options(&self) -> LoadOptions {
+    pub(crate) fn load_options(&self) -> LoadOptions {
         LoadOptions {
             counter: self.counter,
             window: self.window,
@@ -101,7 +101,7 @@ impl GlobalOptions {
     }
 
     /// Loads a session file, or standard input for `-`.
-    pub(in crate::cli) fn load(&self, file: &Path) -> anyhow::Result<Loaded> {
+    pub(crate) fn load(&self, file: &Path) -> anyhow::Result<Loaded> {
         let (options, progress) = (self.load_options(), Progress::default());
         let mut loaded = if is_stdin(file) {
             load_stream(STDIN, io::stdin().lock(), &options, &progress)?
@@ -120,18 +120,14 @@ impl GlobalOptions {
     }
 
     /// Returns one of the sessions of a file.
-    pub(in crate::cli) fn case_of(
-        &self,
-        several: &FileSessions,
-        number: usize,
-    ) -> anyhow::Result<Case> {
+    pub(crate) fn case_of(&self, several: &FileSessions, number: usize) -> anyhow::Result<Case> {
         let case = several.case(number, &self.load_options(), &Progress::default())?;
         self.apply(&case)
     }
 
     /// Returns the options that change how a session is read and replayed, with their values. The output reserve is a setting
     /// of the policy.
-    pub(in crate::cli) fn session_options(&self) -> impl Iterator<Item = (&'static str, String)> {
+    pub(crate) fn session_options(&self) -> impl Iterator<Item = (&'static str, String)> {
         let window = self.window.map(|window| ("--window", window.0.to_string()));
         let name = self.counter.name;
         let is_default = name == tokens::default_counter().name;
@@ -148,7 +144,7 @@ impl GlobalOptions {
     }
 
     /// Returns true if an option refers to calls or messages of one session.
-    pub(in crate::cli) fn refers_to_one_session(&self) -> bool {
+    pub(crate) fn refers_to_one_session(&self) -> bool {
         !self.restarts.is_empty() || !self.errors.is_empty() || !self.manual_edits.is_empty()
     }
 
@@ -168,7 +164,7 @@ impl GlobalOptions {
 }
 
 /// Returns the name of the first option that was given.
-pub(in crate::cli) fn first_given<const N: usize>(
+pub(crate) fn first_given<const N: usize>(
     options: [(&'static str, bool); N],
 ) -> Option<&'static str> {
     let mut given = options.into_iter().filter(|(_, is_given)| *is_given);
@@ -176,12 +172,12 @@ pub(in crate::cli) fn first_given<const N: usize>(
 }
 
 /// Returns true for `-`, the name of standard input.
-pub(in crate::cli) fn is_stdin(file: &Path) -> bool {
+pub(crate) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
 /// Opens all sessions that a file holds, or standard input for `-`.
-pub(in crate::cli) fn open_sessions(file: &Path) -> anyhow::Result<FileSessions> {
+pub(crate) fn open_sessions(file: &Path) -> anyhow::Result<FileSessions> {
     let progress = Progress::default();
     Ok(if is_stdin(file) {
         FileSessions::read(STDIN, io::stdin().lock(), &progress)?
@@ -192,8 +188,8 @@ pub(in crate::cli) fn open_sessions(file: &Path) -> anyhow::Result<FileSessions>
 
 /// The session file of a command.
 #[derive(Clone, Debug, clap::Args)]
-pub(in crate::cli) struct FileArg {
+pub(crate) struct FileArg {
     /// Session file, or - for standard input
     #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
+    pub(crate) file: PathBuf,
 }

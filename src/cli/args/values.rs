@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Parses a number from 1 as an index from 0.
-pub(in crate::cli) fn ordinal(text: &str) -> anyhow::Result<usize> {
+pub(crate) fn ordinal(text: &str) -> anyhow::Result<usize> {
     match text.parse::<usize>() {
         Ok(n) if n > 0 => Ok(n - 1),
         _ => bail!("give a whole number from 1"),
@@ -19,7 +19,7 @@ pub(in crate::cli) fn ordinal(text: &str) -> anyhow::Result<usize> {
 }
 
 /// Parses a maximum number of rows; 0 lists all.
-pub(in crate::cli) fn row_limit(text: &str) -> anyhow::Result<usize> {
+pub(crate) fn row_limit(text: &str) -> anyhow::Result<usize> {
     match text.parse() {
         Ok(0) => Ok(usize::MAX),
         Ok(n) => Ok(n),
@@ -28,7 +28,7 @@ pub(in crate::cli) fn row_limit(text: &str) -> anyhow::Result<usize> {
 }
 
 /// Parses a call or a range of calls from 1: `20`, `20-34`.
-pub(in crate::cli) fn calls(text: &str) -> anyhow::Result<CallRange> {
+pub(crate) fn calls(text: &str) -> anyhow::Result<CallRange> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (Ok(first), Ok(last)) = (ordinal(first), ordinal(last)) else {
         bail!("give a call or a range of calls, such as 20-34");
@@ -40,7 +40,7 @@ pub(in crate::cli) fn calls(text: &str) -> anyhow::Result<CallRange> {
 }
 
 /// Parses the name of a kind of facts.
-pub(in crate::cli) fn fact_kind(text: &str) -> anyhow::Result<FactKind> {
+pub(crate) fn fact_kind(text: &str) -> anyhow::Result<FactKind> {
     let names = FactKind::ALL.map(FactKind::name).map(str::to_owned);
     FactKind::by_name(text).with_context(|| unknown("no kind of facts is named", text, &names))
 }
@@ -66,7 +66,7 @@ pub(super) fn provider_error_at(text: &str) -> anyhow::Result<ProviderError> {
 }
 
 /// Parses a number: `0.75`, `40000`, `40_000`, `40k`, `1.5M`.
-pub(in crate::cli) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     let digits = text.trim().replace('_', "");
     let (digits, unit) = match digits.strip_suffix(['k', 'K']) {
         Some(rest) => (rest, 1e3),
@@ -77,7 +77,7 @@ pub(in crate::cli) fn number(text: &str) -> Option<f64> {
 }
 
 /// Parses a share: `0.75` or `75%`.
-pub(in crate::cli) fn share_number(text: &str) -> Option<f64> {
+pub(crate) fn share_number(text: &str) -> Option<f64> {
     let Some(percent) = text.trim().strip_suffix('%') else {
         return number(text);
     };
@@ -99,7 +99,7 @@ pub(super) fn tokens(text: &str) -> anyhow::Result<Tokens> {
 }
 
 /// Parses a number of tokens above 0.
-pub(in crate::cli) fn nonzero_tokens(text: &str) -> anyhow::Result<Tokens> {
+pub(crate) fn nonzero_tokens(text: &str) -> anyhow::Result<Tokens> {
     match tokens(text)? {
         Tokens::ZERO => bail!("give a number of tokens such as 200000, 200k or 1M"),
         tokens => Ok(tokens),

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// The managed conversation that was written.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Compaction<'a> {
+pub(crate) struct Compaction<'a> {
     /// Tokens of the last context; with the schedule `replay`, of the history.
     tokens_before: Tokens,
     /// Tokens of the context after.
@@ -98,7 +98,7 @@ struct RequestEntry<'a> {
 
 /// A check of the written file.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct CheckEntry<'a> {
+pub(crate) struct CheckEntry<'a> {
     /// Name of the check.
     name: &'a str,
     /// Whether the check passed.
@@ -151,7 +151,7 @@ pub(super) fn json_output<'a>(
 }
 
 /// Returns the checks of the written file.
-pub(in crate::cli) fn checks(exported: &Exported) -> Vec<CheckEntry<'_>> {
+pub(crate) fn checks(exported: &Exported) -> Vec<CheckEntry<'_>> {
     exported.checks.iter().map(check).collect()
 }
 

@@ -19,7 +19,7 @@ const PREVIEW: usize = 160;
 
 /// Two sessions side by side, and what only one contains.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct ComparisonOutput<'a> {
+pub(crate) struct ComparisonOutput<'a> {
     /// The first session.
     a: SessionEntry<'a>,
     /// The second session.

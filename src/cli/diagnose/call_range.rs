@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 /// Figures of consecutive calls.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct CallRangeOutput<'a> {
+pub(crate) struct CallRangeOutput<'a> {
     /// First call.
     first_call: usize,
     /// Last call.

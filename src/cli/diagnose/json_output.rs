@@ -22,7 +22,7 @@ use serde::Serialize;
 
 /// Problems of a session, its cost and losses, and those of every lane.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct DiagnosisOutput<'a> {
+pub(crate) struct DiagnosisOutput<'a> {
     /// Detected format.
     format: &'a str,
     /// Title of the session.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// Facts of sessions that policies kept.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Evaluation<'a> {
+pub(crate) struct Evaluation<'a> {
     /// Evaluated sessions.
     sessions: Vec<SessionEntry<'a>>,
     /// Sessions that were not read.

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// Options of the tiers that ask a model.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
-pub(in crate::cli) struct ModelTierArgs {
+pub(crate) struct ModelTierArgs {
     /// Measure: 0 facts, 1 questions, 2 judge, 3 next action
     #[arg(long, value_name = "TIER", value_parser = tier, default_value = "0")]
     tier: u8,
@@ -221,7 +221,7 @@ impl ModelTierArgs {
 }
 
 /// Returns the lanes as they are evaluated.
-pub(in crate::cli) fn evaluated(lanes: &[Lane]) -> Vec<EvaluatedLane> {
+pub(crate) fn evaluated(lanes: &[Lane]) -> Vec<EvaluatedLane> {
     let lanes = lanes.iter();
     lanes
         .map(|lane| EvaluatedLane::new(&*lane.name, lane.policy.clone(), lane.knobs.clone()))

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// The checks of every session and lane.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Gate<'a> {
+pub(crate) struct Gate<'a> {
     /// Whether every check passed, and there was at least one. A run that writes a baseline needs none.
     passed: bool,
     /// Number of checks against limits and the baseline.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// The content of a session file, its tokens, and warnings about it.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Inspection<'a> {
+pub(crate) struct Inspection<'a> {
     /// Detected format.
     format: &'a str,
     /// Title of the session.

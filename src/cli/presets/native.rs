@@ -19,7 +19,7 @@ const MAX_UNREAD: usize = 20;
 
 /// Settings in a system's own format.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct ExportedSettings<'a> {
+pub(crate) struct ExportedSettings<'a> {
     /// Name of the preset.
     preset: &'a str,
     /// File or place that the text belongs in.
@@ -32,7 +32,7 @@ pub(in crate::cli) struct ExportedSettings<'a> {
 
 /// A system's own configuration as a preset with settings.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct ImportedSettings<'a> {
+pub(crate) struct ImportedSettings<'a> {
     /// Name of the preset.
     preset: &'a str,
     /// Values of all settings.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A preset of your own that was saved or removed.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct OwnPresetFile<'a> {
+pub(crate) struct OwnPresetFile<'a> {
     /// Name that `--policy` takes.
     name: &'a str,
     /// Path of its file.

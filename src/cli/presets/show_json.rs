@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A preset with its settings, stages and sources.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct PresetOutput<'a> {
+pub(crate) struct PresetOutput<'a> {
     /// Name that `--policy` takes.
     name: &'a str,
     /// Name for display.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 /// The replay of every lane over every call.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Replay<'a> {
+pub(crate) struct Replay<'a> {
     /// Detected format.
     format: &'a str,
     /// Title of the session.

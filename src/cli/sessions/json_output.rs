@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// Sessions, newest first.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct SessionList<'a> {
+pub(crate) struct SessionList<'a> {
     /// Sessions that can be opened.
     sessions: Vec<SessionEntry<'a>>,
     /// Files that cannot be opened as a session.

@@ -18,7 +18,7 @@ const MAX_MESSAGES: usize = 3;
 
 /// Sessions with messages that match a query, newest first.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct SessionSearch<'a> {
+pub(crate) struct SessionSearch<'a> {
     /// The query.
     query: &'a str,
     /// Number of sessions that were searched.

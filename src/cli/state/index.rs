@@ -21,7 +21,7 @@ pub(super) struct IndexFile {
 
 /// The search index after it was switched on and brought up to date.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct EnabledIndex {
+pub(crate) struct EnabledIndex {
     /// Path of the database.
     path: String,
     /// Number of sessions in the index.

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 /// All settings tried in every session, and the recommended ones.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct Sweep<'a> {
+pub(crate) struct Sweep<'a> {
     /// Number of settings tried in each session.
     tried: usize,
     /// Swept sessions.

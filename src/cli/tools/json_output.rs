@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The tools of a session.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::cli) struct ToolList<'a> {
+pub(crate) struct ToolList<'a> {
     /// Sum of the contexts of all calls of the recorded run in tokens.
     tokens_sent: Tokens,
     /// Tools, in the order of `--sort`.

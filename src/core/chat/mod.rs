@@ -11,7 +11,6 @@ mod conversation;
 mod json;
 mod message;
 mod messages;
-mod python;
 mod replies;
 mod rest;
 mod view;
@@ -23,7 +22,6 @@ pub use conversation::{
 pub use json::{call_from_json, message_from_json, message_to_json};
 pub use message::{ChatMessage, Rule};
 pub use messages::{Mark, Messages};
-pub use python::{Layout, python_dumps, python_number, python_str};
 pub use replies::{
     Checkpoint, PendingRequest, Replies, SummaryReply, SummaryRequest, run_with_replies,
 };

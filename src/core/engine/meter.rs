@@ -56,7 +56,7 @@ impl Meter {
     }
 
     /// Returns the weight of a written message.
-    pub(in crate::engine) fn weigh(&self, case: &Case, text: &str) -> u32 {
+    pub(crate) fn weigh(&self, case: &Case, text: &str) -> u32 {
         let truth = match self.count {
             Count::True => case.ledger.weigh(text).0 as u32,
             Count::Counter(_) | Count::Named(_) => 0,
@@ -65,7 +65,7 @@ impl Meter {
     }
 
     /// Returns the weight of a written message whose true weight is known.
-    pub(in crate::engine) fn weigh_known(&self, text: &str, truth: u32) -> u32 {
+    pub(crate) fn weigh_known(&self, text: &str, truth: u32) -> u32 {
         match self.count {
             Count::True => truth,
             Count::Counter(counter) => (counter.count)(text).saturating_add(self.per_message),
@@ -74,7 +74,7 @@ impl Meter {
     }
 
     /// Returns the weight of a text in the place of a part's content, whose true weight is known.
-    pub(in crate::engine) fn weigh_known_part(&self, text: &str, truth: u32) -> u32 {
+    pub(crate) fn weigh_known_part(&self, text: &str, truth: u32) -> u32 {
         match self.count {
             Count::True => truth,
             Count::Counter(counter) => (counter.count)(text),
@@ -85,18 +85,13 @@ impl Meter {
 
     /// Returns whether a message weighs the sum of its parts.
     #[inline]
-    pub(in crate::engine) fn adds_up(&self) -> bool {
+    pub(crate) fn adds_up(&self) -> bool {
         !matches!(self.count, Count::Named(_))
     }
 
     /// Returns the units that an entry adds on a real system's own meter; none on other meters, where the weights of
     /// parts add up.
-    pub(in crate::engine) fn units_of(
-        &self,
-        case: &Case,
-        entry: &Entry,
-        markers: &[Marker],
-    ) -> Option<u32> {
+    pub(crate) fn units_of(&self, case: &Case, entry: &Entry, markers: &[Marker]) -> Option<u32> {
         let Count::Named(meter) = self.count else {
             return None;
         };
@@ -108,7 +103,7 @@ impl Meter {
     }
 
     /// Returns the units that an entry adds: as a whole on a real system's own meter, the sum of its parts on others.
-    pub(in crate::engine) fn entry(
+    pub(crate) fn entry(
         &self,
         case: &Case,
         entry: &Entry,
@@ -135,7 +130,7 @@ impl Meter {
     }
 
     /// Converts units to tokens; only a real system's own meter has other units.
-    pub(in crate::engine) fn tokens(&self, units: u64) -> Tokens {
+    pub(crate) fn tokens(&self, units: u64) -> Tokens {
         match self.count {
             Count::Named(meter) => Tokens((meter.tokens)(units)),
             Count::True | Count::Counter(_) => Tokens(units),
@@ -143,7 +138,7 @@ impl Meter {
     }
 
     /// Returns the tokens of tool definitions, if the system counts them separately from the messages.
-    pub(in crate::engine) fn tools(&self, case: &Case) -> Tokens {
+    pub(crate) fn tools(&self, case: &Case) -> Tokens {
         match self.count {
             Count::Named(meter) => Tokens((meter.tools)(case.originals().tools(&case.session))),
             Count::True | Count::Counter(_) => Tokens::ZERO,
@@ -152,7 +147,7 @@ impl Meter {
 
     /// Returns the units that the system would count for content that the file does not record. A system that counts
     /// instructions would count its own.
-    pub(in crate::engine) fn overhead(&self, case: &Case, true_overhead: Tokens) -> u64 {
+    pub(crate) fn overhead(&self, case: &Case, true_overhead: Tokens) -> u64 {
         match self.count {
             Count::Named(meter) => stand_in::units(case, true_overhead, |m| meter.weigh(m)),
             _ if self.leaves_out.contains(&Kind::System) => 0,
@@ -161,7 +156,7 @@ impl Meter {
     }
 
     /// Returns the weight of a text in the place of a part's content: that of a written message without the constant.
-    pub(in crate::engine) fn weigh_part(&self, case: &Case, text: &str) -> u32 {
+    pub(crate) fn weigh_part(&self, case: &Case, text: &str) -> u32 {
         match self.count {
             Count::True => self.weigh(case, text),
             Count::Counter(_) | Count::Named(_) => self.weigh_known_part(text, 0),
@@ -169,7 +164,7 @@ impl Meter {
     }
 
     /// Returns the weights of the session on this meter, computed at the first use.
-    pub(in crate::engine) fn weights(&self, case: &Case) -> Arc<MeterColumn> {
+    pub(crate) fn weights(&self, case: &Case) -> Arc<MeterColumn> {
         let columns = case.meter_columns();
         columns.get_or_make(self.key().as_str(), || Arc::new(self.column(case)))
     }

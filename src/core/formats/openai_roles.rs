@@ -1,5 +1,5 @@
 //! The roles of messages in OpenAI's format.
 
 /// Roles of messages, including `exit`, which mini-SWE-agent appends at the end.
-pub(in crate::formats) const ROLES: [&str; 7] =
+pub(crate) const ROLES: [&str; 7] =
     ["system", "developer", "user", "assistant", "tool", "function", "exit"];

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 /// A value with its byte range in the file.
 #[derive(Clone, Debug)]
-pub(in crate::formats) struct Row {
+pub(crate) struct Row {
     /// Byte range in the file.
-    pub(in crate::formats) span: Span,
+    pub(crate) span: Span,
     /// The parsed value.
-    pub(in crate::formats) value: Value,
+    pub(crate) value: Value,
 }
 
 impl From<jsonl::Record> for Row {
@@ -25,7 +25,7 @@ impl From<jsonl::Record> for Row {
 /// Parses the elements of the array at the end of a path of members of the value at `span`, which is itself the array if
 /// the path is empty. Returns none if there is no array. Elements nested too deeply are reported in `notes`. Advances
 /// `progress` by their share of the bytes.
-pub(in crate::formats) fn rows_at(
+pub(crate) fn rows_at(
     bytes: &[u8],
     span: &Span,
     path: &[&str],
@@ -55,7 +55,7 @@ pub(in crate::formats) fn rows_at(
 }
 
 /// Parses the members of an object except the given lists.
-pub(in crate::formats) fn members_except(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
+pub(crate) fn members_except(bytes: &[u8], span: &Span, lists: &[&str]) -> Value {
     let members = json::members(bytes, span).unwrap_or_default();
     let others = members.into_iter().filter(|(key, _)| !lists.contains(&&**key));
     let parsed = others.filter_map(|(key, span)| Some((key, json::parse_span(bytes, &span)?)));

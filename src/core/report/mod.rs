@@ -130,7 +130,7 @@ pub struct About {
 
 impl About {
     /// Returns the tokens of the full history by kind: what is not recorded, then the recorded kinds.
-    pub(in crate::report) fn kinds(&self) -> impl Iterator<Item = (String, Tokens)> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (String, Tokens)> {
         let not_recorded = ("not recorded".to_owned(), self.not_recorded);
         let kinds = self.by_kind.iter();
         let kinds = kinds.map(|(kind, tokens)| (kind.name().replace('_', " "), *tokens));
@@ -350,7 +350,7 @@ impl Report {
 }
 
 /// Returns the status of messages, as the end of a phrase.
-pub(in crate::report) fn status_text(status: MessageStatus) -> &'static str {
+pub(crate) fn status_text(status: MessageStatus) -> &'static str {
     match status {
         MessageStatus::Kept => "kept",
         MessageStatus::Cleared => "cleared",

@@ -1,8 +1,9 @@
 //! Exact reproductions of real systems: one folder per system, one file per mechanism, and their tables.
 //!
-//! In each folder, `mod.rs` has a map of its files, and `ACTIONS` lists the actions that presets may name. `python` and
-//! `javascript` are shared by systems written in these languages, `missing_results` by systems that repair requests, `session_state` and `growing_list` by systems that
-//! keep their own session, and `litellm` by systems that count with that library.
+//! In each folder, `mod.rs` has a map of its files, and `ACTIONS` lists the actions that presets may name. What systems share
+//! is in files of this folder: `missing_results` for systems that repair requests, `session_state` and `growing_list` for
+//! those that keep their own session, and `litellm` for those that count with that library. What their programming language
+//! does with texts and JSON is in [`crate::languages`].
 //!
 //! Each function reproduces one of the system's own functions, over messages in that system's form. Case files with
 //! the original's return values, or whole conversations that the original managed, verify it (`tests/vectors.rs`).
@@ -64,7 +65,6 @@ mod growing_list;
 pub mod haystack;
 pub mod hermes;
 pub mod holmesgpt;
-mod javascript;
 pub mod kimi_cli;
 pub mod langchain;
 pub mod litellm;
@@ -77,7 +77,6 @@ pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
 pub mod pydantic_ai;
-pub mod python;
 pub mod qwen_code;
 pub mod roo_code;
 mod session_state;

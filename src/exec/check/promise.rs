@@ -7,7 +7,7 @@ use crate::units::Tokens;
 
 /// The intended content of an export.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::exec) struct Promise<'a> {
+pub(crate) struct Promise<'a> {
     /// The source.
     pub case: &'a Case,
     /// The managed conversation.

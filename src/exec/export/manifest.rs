@@ -17,21 +17,21 @@ use std::path::Path;
 
 /// The fields of a manifest that a restore needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::exec) struct Recipe {
+pub(crate) struct Recipe {
     /// The source.
-    pub(in crate::exec) source: FileId,
+    pub(crate) source: FileId,
     /// The managed file.
-    pub(in crate::exec) managed: FileId,
+    pub(crate) managed: FileId,
     /// The sidecar with the removed records.
-    pub(in crate::exec) removed: FileId,
+    pub(crate) removed: FileId,
     /// The parts of the source, in order.
-    pub(in crate::exec) restore: Vec<SourcePart>,
+    pub(crate) restore: Vec<SourcePart>,
 }
 
 /// A part of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::exec) enum SourcePart {
+pub(crate) enum SourcePart {
     /// Bytes of the managed file: `[start, length]`.
     Managed(usize, usize),
     /// The next lines of the sidecar, by their number.
@@ -55,7 +55,7 @@ pub(super) fn source_parts(pieces: &[SourcePiece]) -> Vec<SourcePart> {
 ///
 /// # Errors
 /// Returns one line that names the file that changed.
-pub(in crate::exec) fn restored_source(
+pub(crate) fn restored_source(
     recipe: &Recipe,
     managed: &[u8],
     removed: impl Iterator<Item = Result<RemovedRecord, String>>,

@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns one line if a file cannot be written; then none is left.
-pub(in crate::exec) fn commit_marked(
+pub(crate) fn commit_marked(
     staged: StagedFile,
     bytes: &[u8],
     output: &Path,

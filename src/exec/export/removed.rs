@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 
 /// A piece of the source that the managed file lacks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::exec) struct RemovedRecord {
+pub(crate) struct RemovedRecord {
     /// Offset in the source in bytes.
-    pub(in crate::exec) start: usize,
+    pub(crate) start: usize,
     /// Length in bytes.
-    pub(in crate::exec) length: usize,
+    pub(crate) length: usize,
     /// SHA-256 hash of the bytes.
-    pub(in crate::exec) sha256: String,
+    pub(crate) sha256: String,
     /// Numbers of the messages in it, from 1; none for bytes between messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::exec) messages: Vec<usize>,
+    pub(crate) messages: Vec<usize>,
     /// `dropped`, `summarized`, `edited`, `rewritten` (kept, but not byte for byte), `not_in_context`, or `layout` between
     /// messages.
     #[serde(alias = "fate")]
-    pub(in crate::exec) state: String,
+    pub(crate) state: String,
     /// The stage that removed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) stage: Option<String>,
+    pub(crate) stage: Option<String>,
     /// Number of the call before which the stage ran, from 1.
     #[serde(default, alias = "step", skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) call: Option<usize>,
+    pub(crate) call: Option<usize>,
     /// The stage's trigger as written in the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) why: Option<String>,
+    pub(crate) why: Option<String>,
     /// The bytes, if they are UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The bytes in base64, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) base64: Option<String>,
+    pub(crate) base64: Option<String>,
 }
 
 impl RemovedRecord {

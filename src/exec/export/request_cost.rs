@@ -40,11 +40,7 @@ pub fn request_cost(job: &ExportJob) -> Option<RequestCost> {
 }
 
 /// Estimates the price of requests to an endpoint without a cache.
-pub(in crate::exec) fn quote_at(
-    prices: &Prices,
-    endpoint: &Endpoint,
-    requests: &[RequestSize],
-) -> Quote {
+pub(crate) fn quote_at(prices: &Prices, endpoint: &Endpoint, requests: &[RequestSize]) -> Quote {
     if endpoint.is_local() {
         return Quote::Local;
     }
@@ -53,7 +49,7 @@ pub(in crate::exec) fn quote_at(
 }
 
 /// Runs the policy with predicted summaries and returns the calls of the model that the summaries would take.
-pub(in crate::exec) fn planned_requests(
+pub(crate) fn planned_requests(
     case: &Case,
     policy: &Policy,
     knobs: &KnobValues,

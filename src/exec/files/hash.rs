@@ -5,26 +5,26 @@ use ring::digest::{Context, Digest, SHA256, digest};
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Returns the hash of bytes.
-pub(in crate::exec) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&digest(&SHA256, bytes))
 }
 
 /// Incremental hash.
-pub(in crate::exec) struct Hasher(Context);
+pub(crate) struct Hasher(Context);
 
 impl Hasher {
     /// Creates the hash of no bytes.
-    pub(in crate::exec) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Context::new(&SHA256))
     }
 
     /// Adds the next bytes.
-    pub(in crate::exec) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
     /// Returns the hash of all bytes.
-    pub(in crate::exec) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         hexadecimal(&self.0.finish())
     }
 }

@@ -11,12 +11,12 @@ pub struct LoadError(pub String);
 
 impl LoadError {
     /// A file or stream that cannot be read to its end.
-    pub(in crate::exec) fn unreadable(name: &str, error: &io::Error) -> Self {
+    pub(crate) fn unreadable(name: &str, error: &io::Error) -> Self {
         Self(format!("cannot read {name} ({error})"))
     }
 
     /// A file or stream beyond [`MAX_SESSION_BYTES`].
-    pub(in crate::exec) fn too_large(name: &str) -> Self {
+    pub(crate) fn too_large(name: &str) -> Self {
         Self(format!(
             "{name} is larger than the limit of {} GiB; give a smaller session file",
             MAX_SESSION_BYTES >> 30
@@ -24,12 +24,12 @@ impl LoadError {
     }
 
     /// Loading that the user cancelled.
-    pub(in crate::exec) fn cancelled(name: &str, cancelled: Cancelled) -> Self {
+    pub(crate) fn cancelled(name: &str, cancelled: Cancelled) -> Self {
         Self(format!("{name}: {cancelled}"))
     }
 
     /// A conversation number that the file does not have.
-    pub(in crate::exec) fn no_such_conversation(name: &str, count: usize) -> Self {
+    pub(crate) fn no_such_conversation(name: &str, count: usize) -> Self {
         Self(match count {
             1 => format!("{name} contains one conversation; choose 1"),
             _ => format!("{name} contains {count} conversations; choose one from 1 to {count}"),

@@ -14,18 +14,18 @@ pub fn is_taken(path: &Path) -> bool {
 }
 
 /// Returns the folder that contains a file.
-pub(in crate::exec) fn parent_folder(path: &Path) -> &Path {
+pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the name of a file for messages.
-pub(in crate::exec) fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
 /// Checks that an output path has a name and that its folder exists.
-pub(in crate::exec) fn require_parent(output: &Path) -> Result<(), String> {
+pub(crate) fn require_parent(output: &Path) -> Result<(), String> {
     if output.as_os_str().is_empty() {
         return Err("the output path is empty; give the path of a file".to_owned());
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Creates a folder and its missing parents.
-pub(in crate::exec) fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -17,7 +17,7 @@ pub(in crate::exec) fn create_private_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates an empty file for writing; fails if the path is taken.
-pub(in crate::exec) fn create_private_file(path: &Path) -> io::Result<File> {
+pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

@@ -17,7 +17,7 @@ use std::path::Path;
 const HUGE: u64 = 128 << 20;
 
 /// Reads a regular file or a pipe.
-pub(in crate::exec) fn read_file(
+pub(crate) fn read_file(
     path: &Path,
     metadata: &Metadata,
     progress: &Progress,
@@ -39,7 +39,7 @@ pub(in crate::exec) fn read_file(
 
 /// Reads a stream of at most [`MAX_SESSION_BYTES`]. `expected` is 0 if the size is unknown. Binary data is rejected by
 /// its first bytes.
-pub(in crate::exec) fn read_all(
+pub(crate) fn read_all(
     stream: impl Read,
     name: &str,
     expected: Bytes,
@@ -157,7 +157,7 @@ fn reject_folders_and_devices(path: &Path, metadata: &Metadata) -> Result<(), Lo
 }
 
 /// Reads a regular file of at most `most` bytes.
-pub(in crate::exec) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+pub(crate) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
     let metadata = must_exist(path)?;
     let shown = path.display();
     if let Some(kind) = kind(&metadata) {

@@ -31,7 +31,7 @@ impl Stamp {
     }
 
     /// Returns the stamp as text, for files of the program.
-    pub(in crate::exec) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let nanos = |time: Option<SystemTime>| {
             let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             since.map_or(0, |since| since.as_nanos())

@@ -16,18 +16,18 @@ const MAX_RATIO: u64 = 400;
 const HARMLESS: u64 = 64 << 20;
 
 /// A stream after decompression.
-pub(in crate::exec) struct Unpacked<'a> {
+pub(crate) struct Unpacked<'a> {
     /// The decompressed bytes.
-    pub(in crate::exec) bytes: Box<dyn Read + 'a>,
+    pub(crate) bytes: Box<dyn Read + 'a>,
     /// The stream was compressed, so that the number of bytes is unknown.
-    pub(in crate::exec) was_packed: bool,
+    pub(crate) was_packed: bool,
 }
 
 /// Decompresses a stream if it is compressed.
 ///
 /// # Errors
 /// Returns an error if the start of the stream cannot be read.
-pub(in crate::exec) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
+pub(crate) fn unpacked<'a>(mut stream: impl Read + 'a) -> io::Result<Unpacked<'a>> {
     let mut start = Vec::new();
     stream.by_ref().take(4).read_to_end(&mut start)?;
     let (is_packed, is_gzip) = (is_packed(&start), is_gzip(&start));

@@ -16,12 +16,12 @@ use tempfile::NamedTempFile;
 const BUFFER: usize = 1 << 20;
 
 /// Formats a failed write. Only the kind of the error is shown, since its text names our temporary file.
-pub(in crate::exec) fn write_error(output: &Path, error: &io::Error) -> String {
+pub(crate) fn write_error(output: &Path, error: &io::Error) -> String {
     format!("cannot write {} ({}); choose another path", output.display(), short_reason(error))
 }
 
 /// Formats an error without the paths that its text may name.
-pub(in crate::exec) fn short_reason(error: &io::Error) -> String {
+pub(crate) fn short_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         kind => kind.to_string(),
@@ -29,7 +29,7 @@ pub(in crate::exec) fn short_reason(error: &io::Error) -> String {
 }
 
 /// Writes a new file; fails if the path is taken.
-pub(in crate::exec) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
     StagedFile::new(output, bytes)?.commit(output, Vec::new())
 }
 
@@ -46,7 +46,7 @@ pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes or replaces a file of the program's state. Only its owner can read it. Does not wait until it is on the disk.
-pub(in crate::exec) fn replace_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
     let builder = unfinished::builder();
     let (mut file, unfinished) = unfinished::temporary_file(builder, parent_folder(output))?;
     file.write_all(bytes)?;
@@ -55,19 +55,19 @@ pub(in crate::exec) fn replace_private(output: &Path, bytes: &[u8]) -> io::Resul
 
 /// A file that is written to the disk under a temporary name.
 #[derive(Debug)]
-pub(in crate::exec) struct StagedFile {
+pub(crate) struct StagedFile {
     file: NamedTempFile,
     unfinished: Unfinished,
 }
 
 impl StagedFile {
     /// Writes bytes to a temporary file next to the output.
-    pub(in crate::exec) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
+    pub(crate) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
         Self::with_bytes(unfinished::builder(), output, bytes)
     }
 
     /// Writes a stream to a temporary file next to the output.
-    pub(in crate::exec) fn streamed(
+    pub(crate) fn streamed(
         output: &Path,
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) -> io::Result<Self> {
@@ -98,7 +98,7 @@ impl StagedFile {
     }
 
     /// Reads the file back from the disk.
-    pub(in crate::exec) fn read(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         // If locks are mandatory, only the handle with the lock may read.
         let mut file = self.file.as_file();
         let mut bytes = Vec::new();
@@ -108,7 +108,7 @@ impl StagedFile {
     }
 
     /// Returns true if the file on the disk has exactly these bytes.
-    pub(in crate::exec) fn has_bytes(&self, bytes: &[u8]) -> io::Result<bool> {
+    pub(crate) fn has_bytes(&self, bytes: &[u8]) -> io::Result<bool> {
         let mut file = self.file.as_file();
         file.rewind()?;
         let mut file = BufReader::with_capacity(BUFFER, file);
@@ -128,11 +128,7 @@ impl StagedFile {
     }
 
     /// Renames the file to its path, which must be free, and finishes the files that belong to it.
-    pub(in crate::exec) fn commit(
-        self,
-        output: &Path,
-        mut with: Vec<Unfinished>,
-    ) -> io::Result<()> {
+    pub(crate) fn commit(self, output: &Path, mut with: Vec<Unfinished>) -> io::Result<()> {
         with.push(self.unfinished);
         unfinished::finish(with, || Ok(self.file.persist_noclobber(output)?))?;
         sync_folder(output);
@@ -140,7 +136,7 @@ impl StagedFile {
     }
 
     /// Renames the file to its path, which must be free, as a part of an export that is unfinished.
-    pub(in crate::exec) fn commit_unfinished(self, output: &Path) -> io::Result<Unfinished> {
+    pub(crate) fn commit_unfinished(self, output: &Path) -> io::Result<Unfinished> {
         let Self { file, unfinished } = self;
         let put = || Ok(file.persist_noclobber(output).map(drop)?);
         let unfinished = unfinished::rename(unfinished, output, put)?;

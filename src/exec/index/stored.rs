@@ -12,26 +12,26 @@ const MAX_BYTES: usize = 1 << 30;
 
 /// A session in the index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::exec) struct StoredSession {
+pub(crate) struct StoredSession {
     /// Index in its file.
-    pub(in crate::exec) number: usize,
+    pub(crate) number: usize,
     /// Whether its number must be named to open it.
-    pub(in crate::exec) is_numbered: bool,
+    pub(crate) is_numbered: bool,
     /// Title.
-    pub(in crate::exec) title: String,
+    pub(crate) title: String,
     /// Folder in which the agent worked.
-    pub(in crate::exec) project: Option<String>,
+    pub(crate) project: Option<String>,
     /// Name of the format.
-    pub(in crate::exec) format: String,
+    pub(crate) format: String,
     /// Time of its last change in milliseconds since 1970, if its database records it.
-    pub(in crate::exec) updated: Option<i64>,
+    pub(crate) updated: Option<i64>,
     /// Id in its database.
-    pub(in crate::exec) id: Option<String>,
+    pub(crate) id: Option<String>,
 }
 
 impl StoredSession {
     /// Describes a session of a file.
-    pub(in crate::exec) fn new(sessions: &FileSessions, number: usize, session: &Session) -> Self {
+    pub(crate) fn new(sessions: &FileSessions, number: usize, session: &Session) -> Self {
         let entry = sessions.entry(number);
         Self {
             number,

@@ -108,7 +108,7 @@ impl Index {
     ///
     /// # Errors
     /// Returns [`IndexError::Off`] if the user has removed the index.
-    pub(in crate::exec) fn rebuild(&mut self) -> Result<(), IndexError> {
+    pub(crate) fn rebuild(&mut self) -> Result<(), IndexError> {
         // Windows cannot remove an open file.
         self.database.close()?;
         self.folder.replace_with_empty()?;

@@ -93,7 +93,7 @@ impl FileSessions {
     }
 
     /// Returns the row of a session in its database; `None` if the file is not a database.
-    pub(in crate::exec) fn entry(&self, number: usize) -> Option<&DatabaseSession> {
+    pub(crate) fn entry(&self, number: usize) -> Option<&DatabaseSession> {
         match &self.content {
             SessionsContent::Database(_, snapshot) => snapshot.entries().get(number),
             SessionsContent::Document { .. } => None,
@@ -104,7 +104,7 @@ impl FileSessions {
     ///
     /// # Errors
     /// Returns a [`LoadError`] if there is no such session, it cannot be read any more, or `progress` is cancelled.
-    pub(in crate::exec) fn session(
+    pub(crate) fn session(
         &self,
         number: usize,
         progress: &Progress,

@@ -61,12 +61,12 @@ pub(super) fn is_session(folder: &Path) -> bool {
 }
 
 /// Lists the files of an `OpenHands` session folder. Each of them looks like a session by itself.
-pub(in crate::exec) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
     events(folder).map(|files| files.paths)
 }
 
 /// Returns a text that differs after any file of the session at a path has changed; `None` if one cannot be read.
-pub(in crate::exec) fn stamp_of(path: &Path) -> Option<String> {
+pub(crate) fn stamp_of(path: &Path) -> Option<String> {
     let files = files_at(path).map_or_else(|| vec![path.to_owned()], |files| files.paths);
     let mut hasher = Hasher::new();
     for file in files {
@@ -77,7 +77,7 @@ pub(in crate::exec) fn stamp_of(path: &Path) -> Option<String> {
 }
 
 /// Returns true if a file is a part of a session that another file represents.
-pub(in crate::exec) fn is_piece(path: &Path) -> bool {
+pub(crate) fn is_piece(path: &Path) -> bool {
     let name = |path: Option<&Path>| Some(path?.file_name()?.to_str()?.to_owned());
     let (file, folder) = (name(Some(path)).unwrap_or_default(), path.parent());
     let has_sibling = |other: &str| folder.is_some_and(|folder| folder.join(other).is_file());

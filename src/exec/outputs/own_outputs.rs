@@ -8,27 +8,27 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// End of the name of a manifest.
-pub(in crate::exec) const MANIFEST: &str = ".manifest.json";
+pub(crate) const MANIFEST: &str = ".manifest.json";
 /// Maximum size of a manifest, in bytes. It has a few dozen bytes per piece of the source.
-pub(in crate::exec) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 
 /// Identifies the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::exec) struct FileId {
+pub(crate) struct FileId {
     /// File name without folder.
-    pub(in crate::exec) name: String,
+    pub(crate) name: String,
     /// Name of the format.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(in crate::exec) format: String,
+    pub(crate) format: String,
     /// Length in bytes.
-    pub(in crate::exec) bytes: usize,
+    pub(crate) bytes: usize,
     /// SHA-256 hash.
-    pub(in crate::exec) sha256: String,
+    pub(crate) sha256: String,
 }
 
 /// The files that manifests describe.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct OwnOutputs {
+pub(crate) struct OwnOutputs {
     /// Paths and hashes by folder and size.
     files: HashMap<(PathBuf, usize), Vec<(PathBuf, String)>>,
     /// Folders of the files that policies wrote.
@@ -46,7 +46,7 @@ struct Stated {
 
 impl OwnOutputs {
     /// Reads manifests. Other files of such a name are ignored.
-    pub(in crate::exec) fn new(manifests: &[PathBuf]) -> Self {
+    pub(crate) fn new(manifests: &[PathBuf]) -> Self {
         let mut outputs = Self::default();
         for path in manifests {
             let stated = read_bounded(path, MAX_MANIFEST_BYTES).ok();
@@ -67,7 +67,7 @@ impl OwnOutputs {
 
     /// Returns whether a file of this size is unchanged since Plimsoll wrote it. It may have been renamed: the source of an
     /// exact copy has the same content, but not its path.
-    pub(in crate::exec) fn contain(&self, path: &Path, bytes: u64) -> bool {
+    pub(crate) fn contain(&self, path: &Path, bytes: u64) -> bool {
         let size = usize::try_from(bytes).unwrap_or(usize::MAX);
         let folder = parent_folder(path).to_owned();
         let files = self.files.get(&(folder.clone(), size));
@@ -86,7 +86,7 @@ impl OwnOutputs {
     }
 
     /// Returns whether a file is in a folder of files that a policy wrote.
-    pub(in crate::exec) fn are_around(&self, path: &Path) -> bool {
+    pub(crate) fn are_around(&self, path: &Path) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder))
     }
 }

@@ -4,12 +4,12 @@ use crate::exec::files::is_taken;
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the sidecar with the removed records of a managed file.
-pub(in crate::exec) fn removed_path(managed: &Path) -> PathBuf {
+pub(crate) fn removed_path(managed: &Path) -> PathBuf {
     managed.with_extension("removed.jsonl")
 }
 
 /// Returns the path of the manifest of a managed file.
-pub(in crate::exec) fn manifest_path(managed: &Path) -> PathBuf {
+pub(crate) fn manifest_path(managed: &Path) -> PathBuf {
     managed.with_extension("manifest.json")
 }
 
@@ -19,14 +19,14 @@ pub fn files_path(managed: &Path) -> PathBuf {
 }
 
 /// Returns true if neither the path nor a sidecar of it is taken. Sidecars may be left by an interrupted export.
-pub(in crate::exec) fn is_free(path: &Path) -> bool {
+pub(crate) fn is_free(path: &Path) -> bool {
     let sidecars = [removed_path(path), manifest_path(path), files_path(path)];
     let mut all = sidecars.iter().map(PathBuf::as_path).chain([path]);
     !all.any(is_taken)
 }
 
 /// Returns a path and its numbered alternatives: `a.json`, `a-2.json`, `a-3.json`, …
-pub(in crate::exec) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn numbered(path: &Path) -> impl Iterator<Item = PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let dot = if extension.is_empty() { "" } else { "." };

@@ -66,7 +66,7 @@ impl FoundFiles {
 
 impl FoundFile {
     /// Returns whether the agent migrated the session of this file to a database with these ids.
-    pub(in crate::exec) fn is_migrated(&self, ids: &HashSet<String>) -> bool {
+    pub(crate) fn is_migrated(&self, ids: &HashSet<String>) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());
         self.agent.is_some() && stem.is_some_and(|stem| ids.contains(stem))
     }

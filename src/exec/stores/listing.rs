@@ -242,7 +242,7 @@ fn entries(found: &FoundFile, snapshot: &Arc<Snapshot>) -> Vec<ListingItem> {
 }
 
 /// Converts a recorded time; `None` if it is out of range.
-pub(in crate::exec) fn moment(time: Millis) -> Option<SystemTime> {
+pub(crate) fn moment(time: Millis) -> Option<SystemTime> {
     let time = Duration::from_millis(u64::try_from(time.0).ok()?);
     UNIX_EPOCH.checked_add(time)
 }

@@ -37,7 +37,7 @@ pub(super) fn all() -> impl Iterator<Item = SearchRoot> {
 }
 
 /// Returns the folders of agents' own sessions, whether they exist or not.
-pub(in crate::exec) fn folders() -> Vec<PathBuf> {
+pub(crate) fn folders() -> Vec<PathBuf> {
     all().map(|root| root.folder).collect()
 }
 

@@ -42,43 +42,43 @@ pub struct RunLog {
 
 /// A prompt with its answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::exec) struct Exchange {
+pub(crate) struct Exchange {
     /// Identifies the prompt.
-    pub(in crate::exec) key: String,
+    pub(crate) key: String,
     #[serde(default)]
-    pub(in crate::exec) text: String,
+    pub(crate) text: String,
     #[serde(default, rename = "ended")]
-    pub(in crate::exec) ending: Ending,
+    pub(crate) ending: Ending,
     #[serde(default)]
-    pub(in crate::exec) failed: Option<String>,
+    pub(crate) failed: Option<String>,
     #[serde(default)]
-    pub(in crate::exec) is_too_long: bool,
+    pub(crate) is_too_long: bool,
     #[serde(default, rename = "breaks_the_run")]
-    pub(in crate::exec) is_fatal: bool,
+    pub(crate) is_fatal: bool,
     /// The prompts that the failure concerns.
     #[serde(skip)]
-    pub(in crate::exec) scope: FailureScope,
+    pub(crate) scope: FailureScope,
     #[serde(default)]
-    pub(in crate::exec) sent: Option<u64>,
+    pub(crate) sent: Option<u64>,
     #[serde(default)]
-    pub(in crate::exec) received: Option<u64>,
+    pub(crate) received: Option<u64>,
     /// Tool and arguments of the first tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) called: Option<(String, String)>,
+    pub(crate) called: Option<(String, String)>,
     /// The part of `sent` that was read from the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) cache_read: Option<u64>,
+    pub(crate) cache_read: Option<u64>,
     /// The part of `sent` that joined the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::exec) cache_write: Option<u64>,
+    pub(crate) cache_write: Option<u64>,
     #[serde(default)]
-    pub(in crate::exec) millis: u64,
+    pub(crate) millis: u64,
 }
 
 /// The end of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::exec) enum Ending {
+pub(crate) enum Ending {
     /// The answer is complete.
     #[default]
     #[serde(rename = "whole")]
@@ -110,7 +110,7 @@ impl Exchange {
 
 impl RunLog {
     /// Creates the first line of the log of a model.
-    pub(in crate::exec) fn of(model: &Model) -> Self {
+    pub(crate) fn of(model: &Model) -> Self {
         Self {
             plimsoll: env!("CARGO_PKG_VERSION").to_owned(),
             model: model.name(),
@@ -162,7 +162,7 @@ fn request_of(prompt: &Prompt) -> Value {
 
 /// Writes a log. The file is created with the first exchange.
 #[derive(Debug)]
-pub(in crate::exec) struct LogWriter {
+pub(crate) struct LogWriter {
     path: PathBuf,
     head: RunLog,
     file: RefCell<Option<File>>,
@@ -180,12 +180,12 @@ impl LogWriter {
     }
 
     /// Returns the path of the log, if it was created.
-    pub(in crate::exec) fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         self.file.borrow().is_some().then_some(&*self.path)
     }
 
     /// Returns the first error of writing the log.
-    pub(in crate::exec) fn error(&self) -> Option<String> {
+    pub(crate) fn error(&self) -> Option<String> {
         self.error.borrow().clone()
     }
 
@@ -221,7 +221,7 @@ impl LogWriter {
 }
 
 /// Creates the file of a log and its folder. Only the user can read it, since logs contain private text.
-pub(in crate::exec) fn create_log(path: &Path) -> io::Result<File> {
+pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -41,7 +41,7 @@ pub struct RequestRecord {
 }
 
 /// Describes the first rejected or missing answer and the number of others.
-pub(in crate::exec) fn rejection(requests: &[RequestRecord]) -> Option<String> {
+pub(crate) fn rejection(requests: &[RequestRecord]) -> Option<String> {
     let mut failed = requests
         .iter()
         .enumerate()
@@ -59,7 +59,7 @@ pub(in crate::exec) fn rejection(requests: &[RequestRecord]) -> Option<String> {
 }
 
 /// Describes the summaries that the offline digest wrote where a replay predicts a model's.
-pub(in crate::exec) fn digested(requests: &[RequestRecord]) -> Option<String> {
+pub(crate) fn digested(requests: &[RequestRecord]) -> Option<String> {
     let digests = requests.iter();
     let digests = digests.filter(|r| r.summarizer == DIGEST && r.failed.is_none());
     match digests.count() {

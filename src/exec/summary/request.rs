@@ -118,7 +118,7 @@ fn verbatim_tokens(case: &Case, request: &Request, verbatim: &SummaryRequest) ->
 }
 
 /// Returns the tool definitions that a session records.
-pub(in crate::exec) fn tool_definitions(session: &Session) -> Vec<Value> {
+pub(crate) fn tool_definitions(session: &Session) -> Vec<Value> {
     let definitions = session.parts.iter().filter_map(|part| match &part.body {
         Body::ToolDefinition { json, .. } => crate::json::from_str(json).ok(),
         _ => None,
@@ -127,11 +127,7 @@ pub(in crate::exec) fn tool_definitions(session: &Session) -> Vec<Value> {
 }
 
 /// Estimates the calls of a model for a summary request.
-pub(in crate::exec) fn planned_calls(
-    case: &Case,
-    request: &Request,
-    model: &Model,
-) -> Vec<RequestSize> {
+pub(crate) fn planned_calls(case: &Case, request: &Request, model: &Model) -> Vec<RequestSize> {
     if let Some(verbatim) = verbatim_prompt(request) {
         return vec![RequestSize {
             sent: Tokens(verbatim_tokens(case, request, verbatim)),

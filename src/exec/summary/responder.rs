@@ -26,7 +26,7 @@ pub(super) struct Spent {
 }
 
 /// Sends prompts for a run that has a log of its own.
-pub(in crate::exec) trait Exchanges {
+pub(crate) trait Exchanges {
     /// Returns the answer to a prompt of this many tokens.
     fn exchange(&self, prompt: &Prompt, tokens: u64) -> Exchange;
 
@@ -194,7 +194,7 @@ fn within_limit(
 }
 
 /// Sends a prompt to the model.
-pub(in crate::exec) fn send(
+pub(crate) fn send(
     model: &Model,
     prompt: &Prompt,
     number: usize,

@@ -10,8 +10,8 @@ use plimsoll::chat::{
     Block, ChatMessage, Content, SummaryReply, SummaryRequest, message_from_json,
 };
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::baseagent::{Failure, total_tokens};
-use plimsoll::systems::python::PythonError;
 
 /// Usage of every answer.
 const USAGE: Usage = Usage { input: 10, cached: 1, output: 2 };

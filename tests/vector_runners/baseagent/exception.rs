@@ -1,7 +1,7 @@
 //! Parses exceptions of case files: `repr()`, with the class and the arguments but no other field.
 
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::baseagent::{Failure, code_of_status};
-use plimsoll::systems::python::PythonError;
 
 /// Parses `RuntimeError('boom')`: class and `str()`.
 pub(super) fn read_exception(repr: &str) -> PythonError {

@@ -3,13 +3,13 @@
 //! Presets split it into stages; only case files run it whole.
 
 use plimsoll::chat::{ChatMessage, PendingRequest, Replies};
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::baseagent::log_lines::{
     OVERFLOW, compaction_result, insufficient, status, sufficient,
 };
 use plimsoll::systems::baseagent::{
     Limits, StopAtMarker, Texts, compact, prune_old_tool_outputs, total_tokens,
 };
-use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
 
 /// The result of the management.

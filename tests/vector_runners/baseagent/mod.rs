@@ -13,10 +13,10 @@ use plimsoll::chat::{
     ChatMessage, SummaryReply, SummaryRequest, message_to_json, run_with_replies,
 };
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::baseagent::{
     Limits, MARKER, StopAtMarker, message_tokens, middle_out, prune_old_tool_outputs, total_tokens,
 };
-use plimsoll::systems::python::PythonError;
 use plimsoll::units::Tokens;
 use utf16::utf8_of;
 

@@ -1,6 +1,6 @@
 //! Text with unpaired surrogates, which case files escape.
 
-use plimsoll::systems::python::PythonError;
+use plimsoll::languages::python::PythonError;
 
 /// Decodes UTF-16 units to text. Rejects unpaired surrogates as Python's `str.encode` does.
 ///

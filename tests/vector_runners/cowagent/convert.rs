@@ -1,7 +1,7 @@
 //! Conversion of the agent's own blocks to `OpenAI` messages, the format of most of its providers.
 
-use plimsoll::chat::{Layout, python_dumps};
 use plimsoll::json::{Value, json};
+use plimsoll::languages::python::{Layout, python_dumps};
 use std::collections::HashSet;
 
 /// Converts messages: results first, then the text of the same message. Drops thinking and results without an earlier

@@ -3,6 +3,7 @@
 //! Source: `agent_turn` of `runtime/agent_loop.py`, mbathe/digitorn-bridge @8d8eb4a6.
 
 use plimsoll::chat::{Call, Calls, ChatMessage, Content, PendingRequest, Replies};
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::runner::HookRunner;
@@ -10,7 +11,6 @@ use plimsoll::systems::digitorn::stop::Stop;
 use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars};
 use plimsoll::systems::digitorn::turn_limit::turn_limit_warning;
 use plimsoll::systems::digitorn::turn_state::TurnState;
-use plimsoll::systems::python::PythonError;
 
 /// A user message and the turns until its answer.
 #[derive(Clone, Debug, Default, PartialEq)]

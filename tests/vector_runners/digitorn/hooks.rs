@@ -1,8 +1,9 @@
 //! Cases of hooks: the automatic one on one event, and any hooks on a list of events.
 
 use super::{Case, Setting, messages_from_json, messages_to_json, number, or_error};
-use plimsoll::chat::{SummaryReply, SummaryRequest, message_to_json, python_str, run_with_replies};
+use plimsoll::chat::{SummaryReply, SummaryRequest, message_to_json, run_with_replies};
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::python_str;
 use plimsoll::systems::digitorn::clock::Clock;
 use plimsoll::systems::digitorn::hook::HookEvent;
 use plimsoll::systems::digitorn::hook::{Hook, in_order};

@@ -11,6 +11,7 @@ use super::{
     Answer, Case, NotCovered, messages_from_json, messages_to_json, no_stage, texts, unstated,
 };
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::digitorn::compact::Surroundings;
 use plimsoll::systems::digitorn::estimate::{hook_tokens, log_tokens};
 use plimsoll::systems::digitorn::reminder::ReminderInputs;
@@ -18,7 +19,6 @@ use plimsoll::systems::digitorn::tool_index::{Category, IndexedTool, ToolIndex};
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::turn_state::{NEVER_COMPACTED, TurnState};
 use plimsoll::systems::digitorn::{emergency, safe_split, window};
-use plimsoll::systems::python::PythonError;
 
 /// Runs one case.
 pub(super) fn run(case: &Case) -> Answer {

@@ -1,12 +1,12 @@
 //! Cases of tool results, tool definitions and the messages sent to the provider.
 
 use super::{Case, messages_from_json, messages_to_json, number};
-use plimsoll::chat::{Layout, python_dumps};
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::is_true;
+use plimsoll::languages::python::{Layout, python_dumps};
 use plimsoll::systems::digitorn::provider_view::provider_view;
 use plimsoll::systems::digitorn::tool_injection::ToolInjection;
 use plimsoll::systems::digitorn::tool_result::{cut_result, max_result_chars};
-use plimsoll::systems::python::is_true;
 
 pub(super) fn tool_injection(case: &Case) -> Value {
     let grid = case.input["grid"].as_array().into_iter().flatten();

@@ -1,7 +1,7 @@
 //! Shortening of long messages, which the original contains but never calls.
 
 use plimsoll::chat::ChatMessage;
-use plimsoll::systems::python::{PythonError, first_chars, last_chars};
+use plimsoll::languages::python::{PythonError, first_chars, last_chars};
 
 /// Characters from which a message is snipped by default.
 pub(super) const THRESHOLD: i64 = 16_000;

@@ -7,10 +7,11 @@ use super::scripted_answers::{roles, scripted_reply};
 use super::small::uncounted_json;
 use super::{llm, storage, tools};
 use plimsoll::chat::{
-    Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Layout, Rest, SummaryReply,
-    SummaryRequest, python_dumps,
+    Arguments, Call, Calls, ChatMessage, Content, Fields, Function, Rest, SummaryReply,
+    SummaryRequest,
 };
 use plimsoll::json::{Value, json};
+use plimsoll::languages::python::{Layout, python_dumps};
 use plimsoll::systems::holmesgpt::{
     Event, Llm, RequestStats, Status, Summarizer, ToolData, ToolResult, V045_INSTRUCTION,
 };

@@ -1,9 +1,8 @@
 //! Scripted answers of the model, and descriptions of its requests.
 
-use plimsoll::chat::{
-    ChatMessage, Content, Layout, SummaryReply, SummaryRequest, message_to_json, python_dumps,
-};
+use plimsoll::chat::{ChatMessage, Content, SummaryReply, SummaryRequest, message_to_json};
 use plimsoll::json::{Value, json};
+use plimsoll::languages::python::{Layout, python_dumps};
 use plimsoll::systems::holmesgpt::NO_MESSAGE;
 
 /// Characters of a described content.

@@ -18,7 +18,7 @@ pub(super) struct PlanItem {
 }
 
 /// Returns the command line of a call. A list of a shell, a flag and a command line is that command line.
-pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
+pub(crate) fn command(arguments: &Value) -> Option<String> {
     let found = first(arguments, &COMMAND_KEYS)?;
     match found {
         Value::String(command) => Some(command.clone()),
@@ -36,12 +36,12 @@ pub(in crate::analysis) fn command(arguments: &Value) -> Option<String> {
 }
 
 /// Returns the path that a call names.
-pub(in crate::analysis) fn path(arguments: &Value) -> Option<&str> {
+pub(crate) fn path(arguments: &Value) -> Option<&str> {
     first(arguments, &PATH_KEYS).and_then(Value::as_str)
 }
 
 /// Returns the command or the path of a call, or its first text.
-pub(in crate::analysis) fn target(arguments: &Value) -> Option<String> {
+pub(crate) fn target(arguments: &Value) -> Option<String> {
     let path = || path(arguments).map(str::to_owned);
     let text = || {
         let fields = arguments.as_object()?.values();

@@ -79,11 +79,11 @@ impl FactSearch {
 
 /// A fact that a text states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::analysis) struct StatedFact {
+pub(crate) struct StatedFact {
     /// Its index in [`super::Facts::all`].
-    pub(in crate::analysis) fact: u32,
+    pub(crate) fact: u32,
     /// True if the text states it verbatim, false if partly.
-    pub(in crate::analysis) is_verbatim: bool,
+    pub(crate) is_verbatim: bool,
 }
 
 impl StatedFact {

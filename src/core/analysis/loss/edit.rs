@@ -121,15 +121,15 @@ const WRITTEN: [&str; 9] = [
 
 /// Changes in the arguments of a call.
 #[derive(Debug, Default)]
-pub(in crate::analysis) struct ToolCall {
+pub(crate) struct ToolCall {
     /// Lines of the text to replace.
-    pub(in crate::analysis) old: Vec<String>,
+    pub(crate) old: Vec<String>,
     /// Files that it changes.
-    pub(in crate::analysis) files: Vec<Box<str>>,
+    pub(crate) files: Vec<Box<str>>,
 }
 
 impl ToolCall {
-    pub(in crate::analysis) fn of(arguments: &str) -> Self {
+    pub(crate) fn of(arguments: &str) -> Self {
         let mut call = Self::default();
         match crate::json::from_str(arguments) {
             Ok(value) => call.gather(&value),

@@ -62,7 +62,7 @@ fn is_own_word(message: &Message) -> bool {
 }
 
 /// Returns the sentences of a user's text, without tagged blocks of programs, quotes and pasted text.
-pub(in crate::analysis) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = None::<&str>;
     let mut is_code = false;
     let lines = text.lines().filter(move |line| {
@@ -151,7 +151,7 @@ fn words(sentence: &str) -> Vec<SentenceWord<'_>> {
 
 /// Returns whether a sentence is an instruction. Questions, statements such as "I don't know" or "is never tested", and
 /// text in quotation marks are not.
-pub(in crate::analysis) fn is_instruction(sentence: &str) -> bool {
+pub(crate) fn is_instruction(sentence: &str) -> bool {
     if !LENGTHS.contains(&sentence.chars().count()) || sentence.ends_with('?') {
         return false;
     }

@@ -15,9 +15,9 @@ mod standing;
 mod survival;
 mod visible;
 
-pub(in crate::analysis) use edit::ToolCall;
+pub(crate) use edit::ToolCall;
 pub use instruction::Instruction;
-pub(in crate::analysis) use instruction::{is_instruction, sentences};
+pub(crate) use instruction::{is_instruction, sentences};
 pub use names::Names;
 pub use parts::part_text;
 pub use risk::{AtRisk, BlindEdit, Fault, PAGE_IN, blind_edits, references_at_risk};

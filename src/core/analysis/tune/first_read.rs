@@ -12,9 +12,9 @@ const PREVIEW_CHARS: usize = 24;
 
 /// Tool results that a run changed before a call read them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::analysis) struct FirstRead {
+pub(crate) struct FirstRead {
     /// Number of results that were removed or cut.
-    pub(in crate::analysis) cut: usize,
+    pub(crate) cut: usize,
     /// Index of the first call that lacked one of these.
     pub(super) call: Option<usize>,
     /// Number of results that were moved to a file and replaced by a preview.
@@ -22,7 +22,7 @@ pub(in crate::analysis) struct FirstRead {
 }
 
 /// The first call that could read each tool result of a session.
-pub(in crate::analysis) struct FirstReaders {
+pub(crate) struct FirstReaders {
     /// By message: the index of that call plus 1; 0 for messages without results, and if no call follows.
     calls: Vec<u32>,
 }
@@ -39,7 +39,7 @@ enum Remains {
 
 impl FirstReaders {
     /// Finds the first readers of a session's results.
-    pub(in crate::analysis) fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let session = &case.session;
         let mut calls = vec![0; session.messages.len()];
         for call in 0..session.calls.len() {
@@ -55,7 +55,7 @@ impl FirstReaders {
     }
 
     /// Returns what a run changed before it was read.
-    pub(in crate::analysis) fn check(&self, case: &Case, outcome: &Outcome) -> FirstRead {
+    pub(crate) fn check(&self, case: &Case, outcome: &Outcome) -> FirstRead {
         let mut found = FirstRead::default();
         for change in &outcome.received.changes {
             if change.now == Visibility::Whole {

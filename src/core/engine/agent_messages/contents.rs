@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 /// Content of the messages in an action's own request.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Contents {
+pub(crate) struct Contents {
     /// Messages of the session, as ascending ranges.
-    pub(in crate::engine) messages: Vec<Range<u32>>,
+    pub(crate) messages: Vec<Range<u32>>,
     /// Written texts among them.
-    pub(in crate::engine) texts: Vec<Arc<str>>,
+    pub(crate) texts: Vec<Arc<str>>,
     /// True tokens: untouched content by the session's weights, other content by its text.
-    pub(in crate::engine) tokens: Tokens,
+    pub(crate) tokens: Tokens,
 }
 
 /// Returns the content of messages.
-pub(in crate::engine) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
+pub(crate) fn contents(case: &Case, messages: &[ChatMessage]) -> Contents {
     let mut contents = Contents::default();
     let mut of_session = Vec::new();
     for message in messages {

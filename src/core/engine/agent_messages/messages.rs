@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The entries that messages consist of.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::engine) struct Spans {
+pub(crate) struct Spans {
     /// First and last entry, by message.
     of: Vec<(u32, u32)>,
     /// Entries that no message contains.
@@ -22,13 +22,13 @@ pub(in crate::engine) struct Spans {
 
 impl Spans {
     /// Returns the first and last entry of a message.
-    pub(in crate::engine) fn of(&self, message: usize) -> Option<(usize, usize)> {
+    pub(crate) fn of(&self, message: usize) -> Option<(usize, usize)> {
         let (first, last) = *self.of.get(message)?;
         Some((first as usize, last as usize))
     }
 
     /// Returns the entries that no message contains, ascending.
-    pub(in crate::engine) fn hidden(&self) -> &[u32] {
+    pub(crate) fn hidden(&self) -> &[u32] {
         &self.hidden
     }
 
@@ -61,7 +61,7 @@ impl Spans {
 
 /// The context from an entry on, as a named action receives it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct Shown {
+pub(crate) struct Shown {
     messages: Messages,
     spans: Arc<Spans>,
     /// Entries before this one are included or omitted.
@@ -73,19 +73,14 @@ pub(in crate::engine) struct Shown {
 
 impl Shown {
     /// Builds the messages of the context from an entry on.
-    pub(in crate::engine) fn from(
-        case: &Case,
-        context: &Context,
-        first: usize,
-        shape: Shape,
-    ) -> Self {
+    pub(crate) fn from(case: &Case, context: &Context, first: usize, shape: Shape) -> Self {
         let mut shown = Self { end: first, shape: Some(shape), ..Self::default() };
         shown.add(case, context, shape);
         shown
     }
 
     /// Builds the whole context in a shape; after the first use, only new entries are added.
-    pub(in crate::engine) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
+    pub(crate) fn all(&mut self, case: &Case, context: &Context, shape: Shape) -> &Self {
         if self.shape != Some(shape) {
             *self = Self { shape: Some(shape), ..Self::default() };
         }
@@ -107,17 +102,17 @@ impl Shown {
     }
 
     /// Returns the messages.
-    pub(in crate::engine) fn messages(&self) -> &Messages {
+    pub(crate) fn messages(&self) -> &Messages {
         &self.messages
     }
 
     /// Returns the entries that they consist of.
-    pub(in crate::engine) fn spans(&self) -> Arc<Spans> {
+    pub(crate) fn spans(&self) -> Arc<Spans> {
         Arc::clone(&self.spans)
     }
 
     /// Records that the entries from this one on changed.
-    pub(in crate::engine) fn mark_changed(&mut self, first: usize) {
+    pub(crate) fn mark_changed(&mut self, first: usize) {
         if first < self.end {
             self.changed = Some(self.changed.map_or(first, |changed| changed.min(first)));
         }
@@ -257,7 +252,7 @@ fn are_whole(entries: &[Entry], n: usize) -> bool {
 }
 
 /// Passes the messages of one entry in a shape to `give`: several if results are separate, none for tool definitions.
-pub(in crate::engine) fn give(
+pub(crate) fn give(
     case: &Case,
     entry: &Entry,
     markers: &[Marker],

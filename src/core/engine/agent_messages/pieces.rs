@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 /// Part indices from here on identify entries that a policy wrote, by id, so that a written message is recognized
 /// wherever an action moves it.
-pub(in crate::engine) const WRITTEN: u32 = 1 << 31;
+pub(crate) const WRITTEN: u32 = 1 << 31;
 
 /// The origin of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(in crate::engine) enum Origin {
+pub(crate) enum Origin {
     /// A part of the session.
     Part(u32),
     /// An entry that a policy wrote, by its id.
@@ -18,7 +18,7 @@ pub(in crate::engine) enum Origin {
 }
 
 impl Origin {
-    pub(in crate::engine) fn of(part: u32) -> Self {
+    pub(crate) fn of(part: u32) -> Self {
         match part.checked_sub(WRITTEN) {
             Some(id) => Self::Entry(id),
             None => Self::Part(part),
@@ -28,7 +28,7 @@ impl Origin {
 
 /// The content of a piece of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::engine) enum PieceContent<'a> {
+pub(crate) enum PieceContent<'a> {
     /// A text.
     Text(&'a Arc<str>),
     /// Arguments or a block, as JSON.
@@ -39,7 +39,7 @@ pub(in crate::engine) enum PieceContent<'a> {
 
 impl PieceContent<'_> {
     /// Returns the text that replaces the part's own.
-    pub(in crate::engine) fn to_text(self) -> Arc<str> {
+    pub(crate) fn to_text(self) -> Arc<str> {
         match self {
             Self::Text(text) => Arc::clone(text),
             Self::Value(value) => value.to_string().into(),
@@ -50,15 +50,15 @@ impl PieceContent<'_> {
 
 /// A message that an action left, split into pieces.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Pieces<'a> {
+pub(crate) struct Pieces<'a> {
     /// Pieces with a known origin, in order.
-    pub(in crate::engine) known: Vec<(Origin, PieceContent<'a>)>,
+    pub(crate) known: Vec<(Origin, PieceContent<'a>)>,
     /// Newly written texts.
-    pub(in crate::engine) new: Vec<Arc<str>>,
+    pub(crate) new: Vec<Arc<str>>,
 }
 
 /// Passes the origin of each piece of a message to `give`, in the order of [`pieces`].
-pub(in crate::engine) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
+pub(crate) fn each_origin(message: &ChatMessage, mut give: impl FnMut(Option<Origin>)) {
     let mut origin = |part: Option<u32>| give(part.map(Origin::of));
     if let Some(part) = message.empty_part() {
         origin(Some(part));
@@ -93,7 +93,7 @@ fn each_part(content: &Content, result: Option<u32>, give: &mut impl FnMut(Optio
 }
 
 /// Splits a message into pieces.
-pub(in crate::engine) fn pieces(message: &ChatMessage) -> Pieces<'_> {
+pub(crate) fn pieces(message: &ChatMessage) -> Pieces<'_> {
     let mut pieces = Pieces::default();
     each_piece(message, |part, content| match part {
         Some(part) => pieces.known.push((Origin::of(part), content)),
@@ -103,7 +103,7 @@ pub(in crate::engine) fn pieces(message: &ChatMessage) -> Pieces<'_> {
 }
 
 /// Passes the pieces of a message to `give`, in order.
-pub(in crate::engine) fn each_piece<'a>(
+pub(crate) fn each_piece<'a>(
     message: &'a ChatMessage,
     mut piece: impl FnMut(Option<u32>, PieceContent<'a>),
 ) {

@@ -14,7 +14,7 @@ const IDENTIFYING_BYTES: usize = 60;
 
 /// A stand-in for content that is not recorded, as the first message of a conversation.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct StandIn {
+pub(crate) struct StandIn {
     text: Arc<str>,
     /// The conversation's own first message, if it contains instructions.
     original: Option<ChatMessage>,
@@ -28,11 +28,7 @@ pub(in crate::engine) struct StandIn {
 
 impl StandIn {
     /// Creates the stand-in for a conversation; none if all content is recorded.
-    pub(in crate::engine) fn new(
-        case: &Case,
-        overhead: Tokens,
-        messages: &Messages,
-    ) -> Option<Self> {
+    pub(crate) fn new(case: &Case, overhead: Tokens, messages: &Messages) -> Option<Self> {
         if overhead == Tokens::ZERO {
             return None;
         }
@@ -53,7 +49,7 @@ impl StandIn {
     }
 
     /// Returns whether it was created for a conversation with this beginning.
-    pub(in crate::engine) fn fits(&self, messages: &[ChatMessage]) -> bool {
+    pub(crate) fn fits(&self, messages: &[ChatMessage]) -> bool {
         let first = messages.first();
         match &self.original {
             Some(own) => first.is_some_and(|m| m.is_copy_of(own) || m == own),
@@ -62,12 +58,12 @@ impl StandIn {
     }
 
     /// Returns the conversation with it.
-    pub(in crate::engine) fn with(&self) -> &Messages {
+    pub(crate) fn with(&self) -> &Messages {
         &self.with
     }
 
     /// Adds it to a conversation that it fits.
-    pub(in crate::engine) fn put_in(&mut self, messages: &Messages) {
+    pub(crate) fn put_in(&mut self, messages: &Messages) {
         match messages.since(&self.shown) {
             Some([]) => return,
             Some(new) => self.with.grow(new.iter().cloned()),
@@ -84,13 +80,13 @@ impl StandIn {
     }
 
     /// Returns whether the messages of a request contain it.
-    pub(in crate::engine) fn is_among(&self, messages: &[ChatMessage]) -> bool {
+    pub(crate) fn is_among(&self, messages: &[ChatMessage]) -> bool {
         let is_it = |m: &ChatMessage| m.is_copy_of(&self.message) || *m == self.message;
         messages.iter().any(is_it)
     }
 
     /// Removes it from a conversation that an action changed.
-    pub(in crate::engine) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    pub(crate) fn take_out(&self, messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
         let clean = |message: ChatMessage| {
             if self.is_clean(&message) { Some(message) } else { self.clean(message) }
         };
@@ -99,7 +95,7 @@ impl StandIn {
 
     /// Converts edits of the conversation with it to edits of the one without it. Returns none if they change it, or if
     /// more than the edited messages would have to be cleaned.
-    pub(in crate::engine) fn take_out_edits(
+    pub(crate) fn take_out_edits(
         &self,
         without: &Messages,
         edits: &[MessageEdit],
@@ -162,11 +158,7 @@ fn text(case: &Case, overhead: Tokens) -> Arc<str> {
 }
 
 /// Returns its units on a real system's own meter, given by `weigh`.
-pub(in crate::engine) fn units(
-    case: &Case,
-    overhead: Tokens,
-    weigh: impl Fn(&ChatMessage) -> u64,
-) -> u64 {
+pub(crate) fn units(case: &Case, overhead: Tokens, weigh: impl Fn(&ChatMessage) -> u64) -> u64 {
     if overhead == Tokens::ZERO {
         return 0;
     }

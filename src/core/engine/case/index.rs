@@ -82,32 +82,32 @@ impl SessionIndex {
 
     /// Returns the parts of a message.
     #[inline]
-    pub(in crate::engine) fn parts(&self, message: usize) -> Range<usize> {
+    pub(crate) fn parts(&self, message: usize) -> Range<usize> {
         let (start, end) = self.facts[message].parts;
         start as usize..end as usize
     }
 
     /// Returns the turn of a message.
     #[inline]
-    pub(in crate::engine) fn turn(&self, message: usize) -> u32 {
+    pub(crate) fn turn(&self, message: usize) -> u32 {
         self.facts[message].turn
     }
 
     /// Returns whether a message is part of the full history.
     #[inline]
-    pub(in crate::engine) fn in_history(&self, message: usize) -> bool {
+    pub(crate) fn in_history(&self, message: usize) -> bool {
         self.facts[message].in_history
     }
 
     /// Returns whether a message contains tool results.
     #[inline]
-    pub(in crate::engine) fn has_results(&self, message: usize) -> bool {
+    pub(crate) fn has_results(&self, message: usize) -> bool {
         self.facts[message].has_results
     }
 
     /// Returns the number of consecutive messages from `start` that a call wrote.
     #[inline]
-    pub(in crate::engine) fn answer_len(&self, start: usize, call: usize) -> usize {
+    pub(crate) fn answer_len(&self, start: usize, call: usize) -> usize {
         let is_of_call = |facts: &&Facts| facts.call == call as u32;
         self.facts[start..].iter().take_while(is_of_call).count()
     }

@@ -48,14 +48,14 @@ impl Case {
     }
 
     /// Returns the pinned messages and those that they need.
-    pub(in crate::engine) fn pins(&self) -> &Pins {
+    pub(crate) fn pins(&self) -> &Pins {
         &self.pins
     }
 }
 
 /// Pinned messages with the calls and results that they need. Empty, and free to query, if nothing is pinned.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Pins {
+pub(crate) struct Pins {
     /// By message.
     pinned: Vec<bool>,
     /// Pinned, or holds a call or result that a pinned message needs, by message.
@@ -110,22 +110,22 @@ impl Pins {
     }
 
     /// Returns whether nothing is pinned.
-    pub(in crate::engine) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.pinned.is_empty()
     }
 
     /// Returns whether the user pinned this message.
-    pub(in crate::engine) fn is_pinned(&self, message: u32) -> bool {
+    pub(crate) fn is_pinned(&self, message: u32) -> bool {
         self.pinned.get(message as usize) == Some(&true)
     }
 
     /// Returns whether this message must stay whole: it is pinned, or a pinned message needs it.
-    pub(in crate::engine) fn holds(&self, message: u32) -> bool {
+    pub(crate) fn holds(&self, message: u32) -> bool {
         self.held.get(message as usize) == Some(&true)
     }
 
     /// Returns whether a pinned message holds half of this pair of call and result.
-    pub(in crate::engine) fn holds_pair(&self, pair: u32) -> bool {
+    pub(crate) fn holds_pair(&self, pair: u32) -> bool {
         self.pairs.get(pair as usize) == Some(&true)
     }
 }

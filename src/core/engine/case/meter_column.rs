@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub struct MeterColumn {
     /// By part index.
-    pub(in crate::engine) per_part: Vec<u32>,
+    pub(crate) per_part: Vec<u32>,
     /// By message index, including the constant per message.
-    pub(in crate::engine) per_message: Vec<u32>,
+    pub(crate) per_message: Vec<u32>,
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// Messages of a session in each shape, built at the first use and shared by all lanes.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Originals {
+pub(crate) struct Originals {
     by_shape: [OnceLock<Column>; 2],
     answers: [OnceLock<Answers>; 2],
     tools: OnceLock<Vec<Value>>,
@@ -23,7 +23,7 @@ type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
 
 impl Originals {
     /// Returns an untouched message.
-    pub(in crate::engine) fn message<'a>(
+    pub(crate) fn message<'a>(
         &'a self,
         session: &Session,
         shape: Shape,
@@ -38,7 +38,7 @@ impl Originals {
     }
 
     /// Returns the answer that begins with a message and its number of session messages; none if it is not split.
-    pub(in crate::engine) fn answer(
+    pub(crate) fn answer(
         &self,
         session: &Session,
         shape: Shape,
@@ -56,7 +56,7 @@ impl Originals {
     }
 
     /// Returns the tool definitions in the file, as JSON.
-    pub(in crate::engine) fn tools(&self, session: &Session) -> &[Value] {
+    pub(crate) fn tools(&self, session: &Session) -> &[Value] {
         self.tools.get_or_init(|| {
             let json = |body: &Body| match body {
                 Body::ToolDefinition { json, .. } => crate::json::from_str(json).ok(),
@@ -69,7 +69,7 @@ impl Originals {
 
 /// Returns ranges of messages that are one answer of the model: some formats write its texts and calls as separate
 /// records.
-pub(in crate::engine) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
+pub(crate) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
     let is_of_one = |a: &Message, b: &Message| {
         let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
         is_answer(a) && is_answer(b) && a.call.is_some() && a.call == b.call

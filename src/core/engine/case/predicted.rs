@@ -21,18 +21,18 @@ const PROBE: usize = 256;
 
 /// A stand-in for a summary. Cached, because long texts are slow to build and every compaction requests the same one.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct Predicted {
+pub(crate) struct Predicted {
     /// The stand-in text.
-    pub(in crate::engine) text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// The message that contains it.
-    pub(in crate::engine) message: Arc<str>,
+    pub(crate) message: Arc<str>,
     /// True tokens of the message.
-    pub(in crate::engine) weight: Tokens,
+    pub(crate) weight: Tokens,
 }
 
 impl Predicted {
     /// Creates the longest stand-in that weighs at most `most` tokens together with `prefix`.
-    pub(in crate::engine) fn new(ledger: &TokenLedger, prefix: &str, most: Tokens) -> Self {
+    pub(crate) fn new(ledger: &TokenLedger, prefix: &str, most: Tokens) -> Self {
         let weigh = |words: usize| ledger.weigh_repeated(prefix, WORD, words);
         let alone = |words: usize| ledger.weigh_repeated("", WORD, words).as_f64();
         let word = (alone(2 * PROBE) - alone(PROBE)) / PROBE as f64;

@@ -99,7 +99,7 @@ impl Written {
     }
 
     /// Returns its weight. A file has no message for an empty text.
-    pub(in crate::engine) fn weight(&self, case: &Case) -> Tokens {
+    pub(crate) fn weight(&self, case: &Case) -> Tokens {
         let texts = self.texts().into_iter().filter(|text| !text.is_empty());
         texts.map(|text| case.ledger.weigh(text)).sum()
     }
@@ -277,7 +277,7 @@ impl Entry {
     }
 
     /// Returns whether it is joined to the answer behind it.
-    pub(in crate::engine) fn joins_next(&self) -> bool {
+    pub(crate) fn joins_next(&self) -> bool {
         matches!(&self.body, EntryBody::Written(written) if written.joins_next)
     }
 

@@ -61,7 +61,7 @@ pub enum Left {
 impl PartStatuses {
     /// Returns the state of `n_parts` unchanged parts.
     #[inline]
-    pub(in crate::engine) fn kept(n_parts: usize) -> Self {
+    pub(crate) fn kept(n_parts: usize) -> Self {
         match n_parts {
             1 => Self::One(PartStatus::Kept),
             n => Self::Many(vec![PartStatus::Kept; n].into_boxed_slice()),
@@ -77,7 +77,7 @@ impl PartStatuses {
     }
 
     /// Returns one mutable state per part, in order.
-    pub(in crate::engine) fn as_mut_slice(&mut self) -> &mut [PartStatus] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [PartStatus] {
         match self {
             Self::One(status) => std::slice::from_mut(status),
             Self::Many(statuses) => statuses,
@@ -87,7 +87,7 @@ impl PartStatuses {
 
 impl PartStatus {
     /// Returns whether any of the part's own content remains, here or elsewhere; `markers` are those of its context.
-    pub(in crate::engine) fn has_content(&self, markers: &[Marker]) -> bool {
+    pub(crate) fn has_content(&self, markers: &[Marker]) -> bool {
         match self {
             Self::Kept => true,
             Self::Cleared { marker } => markers[*marker as usize].left != Left::Nothing,
@@ -96,7 +96,7 @@ impl PartStatus {
     }
 
     /// Returns the true tokens of the part now, given those untouched; `markers` are those of its context.
-    pub(in crate::engine) fn tokens(&self, untouched: u32, markers: &[Marker]) -> u32 {
+    pub(crate) fn tokens(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
             Self::Kept => untouched,
             Self::Cleared { marker } => markers[*marker as usize].tokens,
@@ -105,7 +105,7 @@ impl PartStatus {
     }
 
     /// Returns the tokens of the part on the policy's own meter now, given those untouched.
-    pub(in crate::engine) fn metered(&self, untouched: u32, markers: &[Marker]) -> u32 {
+    pub(crate) fn metered(&self, untouched: u32, markers: &[Marker]) -> u32 {
         match self {
             Self::Cleared { marker } => markers[*marker as usize].metered,
             other => other.tokens(untouched, markers),

@@ -15,10 +15,7 @@ impl Context {
 }
 
 /// Returns the number of entries at the beginning that are unchanged.
-pub(in crate::engine) fn n_same<'a>(
-    before: impl Iterator<Item = &'a Entry>,
-    now: &[Entry],
-) -> usize {
+pub(crate) fn n_same<'a>(before: impl Iterator<Item = &'a Entry>, now: &[Entry]) -> usize {
     let both = before.zip(now);
     both.take_while(|(was, is)| is_same(was, is)).count()
 }

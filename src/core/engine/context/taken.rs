@@ -6,22 +6,22 @@ use std::ops::Range;
 
 /// Entries of a context that will be replaced.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Taken {
+pub(crate) struct Taken {
     /// Their indices, ascending.
-    pub(in crate::engine) entries: Vec<usize>,
+    pub(crate) entries: Vec<usize>,
     /// Messages of the session that they contain or cover, as ascending ranges.
-    pub(in crate::engine) covers: Vec<Range<u32>>,
+    pub(crate) covers: Vec<Range<u32>>,
     /// Messages of the session that they contain, as ascending ranges.
-    pub(in crate::engine) messages: Vec<Range<u32>>,
+    pub(crate) messages: Vec<Range<u32>>,
     /// True tokens.
-    pub(in crate::engine) tokens: Tokens,
+    pub(crate) tokens: Tokens,
     /// Tokens on the policy's own meter.
-    pub(in crate::engine) metered: Tokens,
+    pub(crate) metered: Tokens,
 }
 
 impl Taken {
     /// Computes the properties of these entries (ascending indices).
-    pub(in crate::engine) fn new(context: &Context, entries: Vec<usize>) -> Self {
+    pub(crate) fn new(context: &Context, entries: Vec<usize>) -> Self {
         let mut taken = Self::default();
         for entry in entries.iter().map(|idx| &context.entries[*idx]) {
             taken.tokens += Tokens::from(entry.tokens);
@@ -46,14 +46,14 @@ fn lengthen(ranges: &mut Vec<Range<u32>>, message: u32) {
 }
 
 /// Converts messages (mostly ascending) to ascending ranges.
-pub(in crate::engine) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
+pub(crate) fn ranges(messages: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
     let mut ranges = Vec::with_capacity(messages.size_hint().0);
     messages.for_each(|message| lengthen(&mut ranges, message));
     join(ranges)
 }
 
 /// Sorts ranges and joins those that touch or overlap. They are usually sorted already.
-pub(in crate::engine) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+pub(crate) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     if !ranges.is_sorted_by_key(|r| r.start) {
         ranges.sort_unstable_by_key(|r| r.start);
     }
@@ -68,7 +68,7 @@ pub(in crate::engine) fn join(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
 }
 
 /// Converts ranges to indices.
-pub(in crate::engine) fn widen(ranges: &[Range<u32>]) -> Vec<Range<usize>> {
+pub(crate) fn widen(ranges: &[Range<u32>]) -> Vec<Range<usize>> {
     let wide = |r: &Range<u32>| r.start as usize..r.end as usize;
     ranges.iter().map(wide).collect()
 }

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Differences between two lists of messages.
 #[derive(Debug)]
-pub(in crate::engine) struct Diff<'a> {
+pub(crate) struct Diff<'a> {
     case: &'a Case,
     after: &'a [ChatMessage],
     /// Ids of entries that may differ; those from `next_id` on are new.
@@ -25,7 +25,7 @@ pub(in crate::engine) struct Diff<'a> {
 
 impl<'a> Diff<'a> {
     /// Compares the messages before and after. Existing entries have ids below `next_id`.
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         case: &'a Case,
         (before, after): (&'a [ChatMessage], &'a [ChatMessage]),
         next_id: u32,
@@ -50,7 +50,7 @@ impl<'a> Diff<'a> {
     }
 
     /// Returns whether an entry may differ afterwards.
-    pub(in crate::engine) fn touches(&self, id: u32) -> bool {
+    pub(crate) fn touches(&self, id: u32) -> bool {
         id >= self.next_id || self.touched.contains(&id)
     }
 
@@ -148,16 +148,16 @@ fn places_of(before: &[ChatMessage]) -> HashMap<Origin, usize> {
 
 /// Content of the changed entries.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Differences<'a> {
+pub(crate) struct Differences<'a> {
     /// Before.
-    pub(in crate::engine) was: PieceContents<'a>,
+    pub(crate) was: PieceContents<'a>,
     /// Afterwards.
-    pub(in crate::engine) now: PieceContents<'a>,
+    pub(crate) now: PieceContents<'a>,
 }
 
 /// Content of pieces, by their origin.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct PieceContents<'a> {
+pub(crate) struct PieceContents<'a> {
     /// Positions in the list; none for so few pieces that a linear search is faster.
     at: Option<HashMap<Origin, usize>>,
     contents: Vec<(Origin, PieceContent<'a>)>,
@@ -170,7 +170,7 @@ impl<'a> PieceContents<'a> {
     }
 
     /// Removes all content for reuse.
-    pub(in crate::engine) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.at.iter_mut().for_each(HashMap::clear);
         self.contents.clear();
     }
@@ -189,7 +189,7 @@ impl<'a> PieceContents<'a> {
     }
 
     /// Returns the content of a piece; none if it does not exist.
-    pub(in crate::engine) fn get(&self, origin: Origin) -> Option<PieceContent<'a>> {
+    pub(crate) fn get(&self, origin: Origin) -> Option<PieceContent<'a>> {
         if let Some(at) = &self.at {
             return at.get(&origin).map(|idx| self.contents[*idx].1);
         }

@@ -25,7 +25,7 @@ enum PlannedEntry {
 
 /// Replaces the context's entries by those that an action left. Changed entries are returned without weights, which the
 /// caller computes. `next_id` is the id of the next new entry.
-pub(in crate::engine) fn replace_entries(
+pub(crate) fn replace_entries(
     case: &Case,
     meter: &Meter,
     context: &mut Context,

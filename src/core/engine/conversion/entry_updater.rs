@@ -14,34 +14,34 @@ use std::sync::Arc;
 
 /// The result of a change.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct ContextChange {
+pub(crate) struct ContextChange {
     /// Messages of the session that were changed or removed, as ascending ranges.
-    pub(in crate::engine) messages: Vec<Range<u32>>,
+    pub(crate) messages: Vec<Range<u32>>,
     /// Whether content of the session was removed from the context.
-    pub(in crate::engine) removed: bool,
+    pub(crate) removed: bool,
 }
 
 /// The event that a change belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct ChangeSource {
+pub(crate) struct ChangeSource {
     /// Index of its event.
-    pub(in crate::engine) event: u32,
+    pub(crate) event: u32,
     /// Whether the text it writes is predicted.
-    pub(in crate::engine) is_predicted: bool,
+    pub(crate) is_predicted: bool,
 }
 
 /// Updates entries and records the changed messages.
 pub(super) struct EntryUpdater<'a> {
     pub(super) case: &'a Case,
     meter: &'a Meter,
-    pub(in crate::engine) markers: &'a mut Vec<Marker>,
+    pub(crate) markers: &'a mut Vec<Marker>,
     source: ChangeSource,
     changed_messages: Vec<Range<u32>>,
     removed: bool,
 }
 
 impl<'a> EntryUpdater<'a> {
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         case: &'a Case,
         meter: &'a Meter,
         markers: &'a mut Vec<Marker>,
@@ -51,7 +51,7 @@ impl<'a> EntryUpdater<'a> {
     }
 
     /// Returns the result of the change.
-    pub(in crate::engine) fn done(self) -> ContextChange {
+    pub(crate) fn done(self) -> ContextChange {
         ContextChange { messages: join(self.changed_messages), removed: self.removed }
     }
 
@@ -78,7 +78,7 @@ impl<'a> EntryUpdater<'a> {
     }
 
     /// Updates an entry without computing weights. Returns its kind if it is a written message whose text changed.
-    pub(in crate::engine) fn change(
+    pub(crate) fn change(
         &mut self,
         entry: &mut Entry,
         differences: &Differences<'_>,
@@ -171,7 +171,7 @@ impl<'a> EntryUpdater<'a> {
     }
 
     /// Returns the messages of the session that the removed entries held.
-    pub(in crate::engine) fn covers<'e>(
+    pub(crate) fn covers<'e>(
         &mut self,
         gone: impl IntoIterator<Item = &'e Entry>,
     ) -> Vec<Range<u32>> {

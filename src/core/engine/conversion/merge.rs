@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Applies the change from `before` to `after` to the messages of `now` that still exist. Returns none if no part of
 /// the change applies any more.
-pub(in crate::engine) fn merge(
+pub(crate) fn merge(
     before: &[ChatMessage],
     after: &[ChatMessage],
     now: &[ChatMessage],

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Edits of the messages that an action received.
 #[derive(Debug)]
-pub(in crate::engine) struct MessageEdits<'a> {
+pub(crate) struct MessageEdits<'a> {
     case: &'a Case,
     before: &'a [ChatMessage],
     /// Edits by position; each changes something.
@@ -31,16 +31,16 @@ pub(in crate::engine) struct MessageEdits<'a> {
 #[derive(Debug, Default)]
 pub(super) struct EditGroup<'a> {
     /// Indices of the entries, including unchanged ones.
-    pub(in crate::engine) entries: Range<usize>,
+    pub(crate) entries: Range<usize>,
     /// Content of the changed entries.
-    pub(in crate::engine) differences: Differences<'a>,
+    pub(crate) differences: Differences<'a>,
     touched: Vec<u32>,
     placed: Vec<u32>,
 }
 
 impl<'a> MessageEdits<'a> {
     /// Prepares edits. Returns none if they write new messages or move existing ones.
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         case: &'a Case,
         before: &'a [ChatMessage],
         edits: &'a [MessageEdit],
@@ -64,17 +64,17 @@ impl<'a> MessageEdits<'a> {
     }
 
     /// Returns the entries that no message contains, ascending.
-    pub(in crate::engine) fn hidden(&self) -> &'a [u32] {
+    pub(crate) fn hidden(&self) -> &'a [u32] {
         self.spans.hidden()
     }
 
     /// Returns the positions of the edited messages.
-    pub(in crate::engine) fn places(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> {
         self.edits.iter().map(|edit| edit.at)
     }
 
     /// Returns a message with all messages that share entries with it, and these entries.
-    pub(in crate::engine) fn around(&self, message: usize) -> (Range<usize>, Range<usize>) {
+    pub(crate) fn around(&self, message: usize) -> (Range<usize>, Range<usize>) {
         let (first, last) = self.spans.of(message).unwrap_or_default();
         let (mut messages, mut entries) = (message..message + 1, first..last + 1);
         while let Some((first, last)) = self.spans.of(messages.start.wrapping_sub(1))
@@ -107,12 +107,12 @@ impl<'a> MessageEdits<'a> {
 
 impl<'a> EditGroup<'a> {
     /// Returns whether an entry may differ.
-    pub(in crate::engine) fn touches(&self, id: u32) -> bool {
+    pub(crate) fn touches(&self, id: u32) -> bool {
         self.touched.contains(&id)
     }
 
     /// Returns whether any content of a changed entry remains.
-    pub(in crate::engine) fn is_there(&self, id: u32) -> bool {
+    pub(crate) fn is_there(&self, id: u32) -> bool {
         self.placed.contains(&id)
     }
 
@@ -152,7 +152,7 @@ impl<'a> EditGroup<'a> {
 
 impl Working<'_> {
     /// Applies edits to the entries from `first` on. Some of the entries may be missing here (`missing`, ascending).
-    pub(in crate::engine) fn apply_edits(
+    pub(crate) fn apply_edits(
         &mut self,
         first: usize,
         mut edits: MessageEdits<'_>,
@@ -250,12 +250,12 @@ struct Touched {
 
 /// The result of edits.
 #[derive(Debug)]
-pub(in crate::engine) struct EditResult {
-    pub(in crate::engine) context_change: ContextChange,
+pub(crate) struct EditResult {
+    pub(crate) context_change: ContextChange,
     /// Removed entries, by their indices in the edits.
-    pub(in crate::engine) gone: Vec<usize>,
+    pub(crate) gone: Vec<usize>,
     /// Whether the text of a written message changed.
-    pub(in crate::engine) rewrote_text: bool,
+    pub(crate) rewrote_text: bool,
 }
 
 /// Removes entries (ascending indices) and moves those that no action sees to the front, from `first` on. Returns

@@ -7,7 +7,7 @@ use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields};
 use std::sync::Arc;
 
 /// Returns messages in which every written result is a message of its own.
-pub(in crate::engine) fn results_apart(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+pub(crate) fn results_apart(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     if !messages.iter().flat_map(ChatMessage::blocks).any(is_written) {
         return messages;
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Working<'_> {
     /// Replaces the entries from `first` on by those that a named action left (`after`).
-    pub(in crate::engine) fn rewrite(
+    pub(crate) fn rewrite(
         &mut self,
         first: usize,
         messages: (&[ChatMessage], &[ChatMessage]),

@@ -21,11 +21,11 @@ struct SentMessage {
 
 /// The messages of a call, in the order of its entries.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct SentMessages(Vec<SentMessage>);
+pub(crate) struct SentMessages(Vec<SentMessage>);
 
 /// Changes of the messages of a call.
 #[derive(Debug)]
-pub(in crate::engine) struct SentChange {
+pub(crate) struct SentChange {
     /// Removed entries, ascending.
     gone: Vec<usize>,
     /// Written messages, each with the entry that it precedes.
@@ -37,7 +37,7 @@ pub(in crate::engine) struct SentChange {
 impl SentMessages {
     /// Creates the list of the messages that an action left. The entries that it wrote have the ids from `next_id` on.
     /// Returns none if a message is neither old nor new, or if the entries have another order.
-    pub(in crate::engine) fn new(
+    pub(crate) fn new(
         working: &Working<'_>,
         n_hidden: usize,
         messages: &[ChatMessage],
@@ -56,19 +56,19 @@ impl SentMessages {
     }
 
     /// Adds messages of the session.
-    pub(in crate::engine) fn add(&mut self, new: &[ChatMessage]) {
+    pub(crate) fn add(&mut self, new: &[ChatMessage]) {
         self.0.extend(
             new.iter().map(|message| SentMessage { message: message.clone(), written: None }),
         );
     }
 
     /// Returns the messages.
-    pub(in crate::engine) fn to_vec(&self) -> Vec<ChatMessage> {
+    pub(crate) fn to_vec(&self) -> Vec<ChatMessage> {
         self.0.iter().map(|sent| sent.message.clone()).collect()
     }
 
     /// Returns the changes that lead to these messages; none if others than whole messages changed.
-    pub(in crate::engine) fn change_to(
+    pub(crate) fn change_to(
         &self,
         working: &Working<'_>,
         n_hidden: usize,
@@ -181,7 +181,7 @@ const MOST_SHARED: usize = 16;
 
 impl Working<'_> {
     /// Removes entries and adds those of written messages.
-    pub(in crate::engine) fn change_sent(
+    pub(crate) fn change_sent(
         &mut self,
         change: SentChange,
         source: ChangeSource,

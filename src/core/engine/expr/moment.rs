@@ -91,7 +91,7 @@ pub struct Moment {
 
 impl Moment {
     /// Sets the values from a system's own model table.
-    pub(in crate::engine) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
+    pub(crate) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
         self.set(Quantity::ModelWindow, known.map_or(0, |k| (k.window)(model)) as f64);
         self.set(Quantity::ModelOutput, known.map_or(0, |k| (k.output)(model)) as f64);
     }

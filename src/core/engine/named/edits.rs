@@ -26,7 +26,7 @@ pub struct Edits {
 
 /// The edits of an earlier call.
 #[derive(Debug)]
-pub(in crate::engine) enum KnownEdits {
+pub(crate) enum KnownEdits {
     /// A list for one call.
     List(Edits),
     /// The identity and length of a list that an action keeps.
@@ -49,7 +49,7 @@ impl Edits {
     }
 
     /// Returns what [`Self::added`] needs at a later call.
-    pub(in crate::engine) fn known(&self) -> KnownEdits {
+    pub(crate) fn known(&self) -> KnownEdits {
         match &self.identity {
             Some(identity) => KnownEdits::Start(Arc::clone(identity), self.list.len()),
             None => KnownEdits::List(self.clone()),
@@ -57,7 +57,7 @@ impl Edits {
     }
 
     /// Returns the edits that are not among the previous ones; none if a previous edit is missing.
-    pub(in crate::engine) fn added(&self, before: &KnownEdits) -> Option<Vec<MessageEdit>> {
+    pub(crate) fn added(&self, before: &KnownEdits) -> Option<Vec<MessageEdit>> {
         let before = match (before, &self.identity) {
             (KnownEdits::List(before), _) => before,
             (KnownEdits::Start(identity, n), Some(now)) if Arc::ptr_eq(identity, now) => {

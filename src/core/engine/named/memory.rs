@@ -28,7 +28,7 @@ impl Memory {
     }
 
     /// Merges the state of an action; keys that it does not contain are unchanged.
-    pub(in crate::engine) fn update(&mut self, new: &Self) {
+    pub(crate) fn update(&mut self, new: &Self) {
         if let Value::Object(added) = &*new.json {
             match Arc::make_mut(&mut self.json) {
                 Value::Object(kept) => kept.extend(added.clone()),

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Records the content that calls receive.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Recorder {
+pub(crate) struct Recorder {
     /// Messages received differently from the call before.
     changes: Vec<ReceivedChange>,
     /// Received state of parts.
@@ -79,7 +79,7 @@ impl Slot {
 
 impl Recorder {
     /// Creates an empty record.
-    pub(in crate::engine) fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let n = case.session.messages.len();
         Self {
             last: Vec::with_capacity(n),
@@ -90,7 +90,7 @@ impl Recorder {
     }
 
     /// Returns the record.
-    pub(in crate::engine) fn finish(&mut self) -> Received {
+    pub(crate) fn finish(&mut self) -> Received {
         let texts = std::mem::take(&mut self.texts);
         Received {
             changes: std::mem::take(&mut self.changes),
@@ -101,12 +101,7 @@ impl Recorder {
     }
 
     /// Records that a call receives this context, which shares `common` with the context of the last call.
-    pub(in crate::engine) fn note(
-        &mut self,
-        working: &mut Working<'_>,
-        call: usize,
-        common: CommonPrefix,
-    ) {
+    pub(crate) fn note(&mut self, working: &mut Working<'_>, call: usize, common: CommonPrefix) {
         self.note_call(working.case, &working.context, call as u32, common.n_entries);
         working.first_changed = usize::MAX;
     }

@@ -19,12 +19,7 @@ pub(super) struct KeptEntries {
 
 impl KeptEntries {
     /// Computes the entries that are kept.
-    pub(in crate::engine) fn new(
-        case: &Case,
-        entries: &[Entry],
-        take: &Take,
-        moment: &Moment,
-    ) -> Self {
+    pub(crate) fn new(case: &Case, entries: &[Entry], take: &Take, moment: &Moment) -> Self {
         let mut kept = Self { system: false, first_user: None, head: 0, user_from: u32::MAX };
         for keep in &take.keep {
             match keep {
@@ -70,7 +65,7 @@ impl KeptEntries {
     }
 
     /// Returns whether the entry at this index is kept.
-    pub(in crate::engine) fn holds(&self, case: &Case, idx: usize, entry: &Entry) -> bool {
+    pub(crate) fn holds(&self, case: &Case, idx: usize, entry: &Entry) -> bool {
         idx < self.head
             || (self.system && is_system(case, entry))
             || (self.first_user.is_some() && entry.message() == self.first_user)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 impl Working<'_> {
     /// Adds a text that replaces parts and keeps `left` of their content; returns its index.
-    pub(in crate::engine) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
+    pub(crate) fn mark(&mut self, text: &Arc<str>, left: Left, event: u32) -> u32 {
         let Weights { tokens, metered } = self.marker_weights(text);
         self.context.markers.push(Marker {
             text: Arc::clone(text),
@@ -22,7 +22,7 @@ impl Working<'_> {
 
     /// Returns the weights of a text that replaces parts. Usually it is the text of the previous clearing, which is not
     /// counted again.
-    pub(in crate::engine) fn marker_weights(&self, text: &Arc<str>) -> Weights {
+    pub(crate) fn marker_weights(&self, text: &Arc<str>) -> Weights {
         if let Some(last) = self.context.markers.last()
             && Arc::ptr_eq(&last.text, text)
         {
@@ -35,7 +35,7 @@ impl Working<'_> {
     }
 
     /// Sets the state of the parts of session messages, by the indices of their entries.
-    pub(in crate::engine) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
+    pub(crate) fn amend(&mut self, amended: Vec<(usize, PartStatuses)>) {
         for (idx, parts) in amended {
             self.mark_changed(idx);
             let before = &self.context.entries[idx];

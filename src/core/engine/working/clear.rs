@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A selection of live tool results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::engine) enum Which {
+pub(crate) enum Which {
     /// The oldest, this many.
     Oldest(usize),
     /// The results at these positions (ascending).
@@ -19,7 +19,7 @@ pub(in crate::engine) enum Which {
 
 impl Which {
     /// Returns the number of results.
-    pub(in crate::engine) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Oldest(n) => *n,
             Self::At(places) => places.len(),
@@ -27,7 +27,7 @@ impl Which {
     }
 
     /// Returns their positions among all live results.
-    pub(in crate::engine) fn places(&self) -> Vec<usize> {
+    pub(crate) fn places(&self) -> Vec<usize> {
         match self {
             Self::Oldest(n) => (0..*n).collect(),
             Self::At(places) => places.clone(),
@@ -35,7 +35,7 @@ impl Which {
     }
 
     /// Returns the messages that contain them, as ascending ranges.
-    pub(in crate::engine) fn messages(&self, live: &[LiveResult]) -> Vec<Range<u32>> {
+    pub(crate) fn messages(&self, live: &[LiveResult]) -> Vec<Range<u32>> {
         match self {
             Self::Oldest(n) => ranges(live[..*n].iter().map(|r| r.message)),
             Self::At(places) => ranges(places.iter().map(|at| live[*at].message)),
@@ -52,7 +52,7 @@ impl Which {
 
 impl Working<'_> {
     /// Clears tool results.
-    pub(in crate::engine) fn clear(&mut self, which: &Which, marker: &Arc<str>, event: u32) {
+    pub(crate) fn clear(&mut self, which: &Which, marker: &Arc<str>, event: u32) {
         self.mark(marker, Left::Nothing, event);
         let results = which.take_out(&mut self.live);
         let mut idx = 0;
@@ -65,12 +65,7 @@ impl Working<'_> {
     }
 
     /// Replaces a live result by a shorter text, which keeps `left` of its content; the remainder stays live.
-    pub(in crate::engine) fn shorten(
-        &mut self,
-        nth: usize,
-        (text, left): (&Arc<str>, Left),
-        event: u32,
-    ) {
+    pub(crate) fn shorten(&mut self, nth: usize, (text, left): (&Arc<str>, Left), event: u32) {
         let result = self.live[nth];
         let Some(idx) = self.find(result.message, 0) else {
             return;
@@ -83,13 +78,13 @@ impl Working<'_> {
     }
 
     /// Returns the current text of a live result; none if it is not the result of a call.
-    pub(in crate::engine) fn live_text(&self, nth: usize) -> Option<&str> {
+    pub(crate) fn live_text(&self, nth: usize) -> Option<&str> {
         self.live_content(nth).map(|(text, _)| text)
     }
 
     /// Returns the current text of a live result, and what it keeps of the recorded one; none if it is not the result of a
     /// call.
-    pub(in crate::engine) fn live_content(&self, nth: usize) -> Option<(&str, Left)> {
+    pub(crate) fn live_content(&self, nth: usize) -> Option<(&str, Left)> {
         let result = self.live[nth];
         let Body::ToolResult { text, .. } = &self.case.session.parts[result.part as usize].body
         else {

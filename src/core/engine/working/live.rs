@@ -6,18 +6,18 @@ use std::ops::Deref;
 
 /// A tool result whose content is still in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engine) struct LiveResult {
+pub(crate) struct LiveResult {
     /// Index of its part.
-    pub(in crate::engine) part: u32,
+    pub(crate) part: u32,
     /// Index of its message.
-    pub(in crate::engine) message: u32,
+    pub(crate) message: u32,
     /// Tokens on the policy's own meter, media inside it included.
-    pub(in crate::engine) metered: u32,
+    pub(crate) metered: u32,
 }
 
 /// Tool results that are not cleared, in context order; reads as a slice.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct Live {
+pub(crate) struct Live {
     results: Vec<LiveResult>,
     /// Total weight on the policy's own meter.
     metered: u64,
@@ -45,7 +45,7 @@ impl Deref for Live {
 impl Live {
     /// Appends a result.
     #[inline]
-    pub(in crate::engine) fn push(&mut self, result: LiveResult) {
+    pub(crate) fn push(&mut self, result: LiveResult) {
         let last = self.results.last();
         self.is_ascending &= last.is_none_or(|last| last.message <= result.message);
         self.metered += u64::from(result.metered);
@@ -53,14 +53,14 @@ impl Live {
     }
 
     /// Adds weight to the newest result, if it is this part.
-    pub(in crate::engine) fn add_to(&mut self, part: u32, metered: u32) {
+    pub(crate) fn add_to(&mut self, part: u32, metered: u32) {
         if let Some(nth) = self.results.iter().rposition(|r| r.part == part) {
             self.reweigh(nth, self.results[nth].metered + metered);
         }
     }
 
     /// Sets the weight of a result.
-    pub(in crate::engine) fn reweigh(&mut self, nth: usize, metered: u32) {
+    pub(crate) fn reweigh(&mut self, nth: usize, metered: u32) {
         let result = &mut self.results[nth];
         self.metered = self.metered - u64::from(result.metered) + u64::from(metered);
         result.metered = metered;
@@ -68,13 +68,13 @@ impl Live {
     }
 
     /// Removes and returns the oldest `n` results.
-    pub(in crate::engine) fn take_oldest(&mut self, n: usize) -> Vec<LiveResult> {
+    pub(crate) fn take_oldest(&mut self, n: usize) -> Vec<LiveResult> {
         let taken = self.results.drain(..n).collect();
         self.note_removed(taken)
     }
 
     /// Removes and returns the results at these positions (ascending).
-    pub(in crate::engine) fn take_at(&mut self, places: &[usize]) -> Vec<LiveResult> {
+    pub(crate) fn take_at(&mut self, places: &[usize]) -> Vec<LiveResult> {
         let (Some(first), Some(last)) = (places.first(), places.last()) else {
             return Vec::new();
         };
@@ -95,7 +95,7 @@ impl Live {
     }
 
     /// Keeps the results for which `is_kept` returns true; it may change them.
-    pub(in crate::engine) fn retain_mut(&mut self, is_kept: impl FnMut(&mut LiveResult) -> bool) {
+    pub(crate) fn retain_mut(&mut self, is_kept: impl FnMut(&mut LiveResult) -> bool) {
         self.results.retain_mut(is_kept);
         self.metered = sum(&self.results);
         self.forget_search();
@@ -103,12 +103,7 @@ impl Live {
 
     /// Returns how many of the `most` oldest come before the first result of `from_message` or later, or the first that
     /// weighs at most `protect` together with all newer ones. Also returns their weight.
-    pub(in crate::engine) fn oldest(
-        &self,
-        most: usize,
-        protect: u64,
-        from_message: u32,
-    ) -> (usize, Tokens) {
+    pub(crate) fn oldest(&self, most: usize, protect: u64, from_message: u32) -> (usize, Tokens) {
         let is_kept = |nth: usize, older: u64| {
             self.metered - older <= protect || self.results[nth].message >= from_message
         };

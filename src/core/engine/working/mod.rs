@@ -7,8 +7,8 @@ pub(super) mod prefix;
 mod replace;
 pub(super) mod sums;
 
-pub(in crate::engine) use clear::Which;
-pub(in crate::engine) use live::{Live, LiveResult};
+pub(crate) use clear::Which;
+pub(crate) use live::{Live, LiveResult};
 
 use crate::chat::{Messages, Shape};
 use crate::engine::agent_messages::messages::{Shown, Spans};
@@ -23,28 +23,28 @@ use sums::{Sums, Weights, each_part};
 
 /// A context with its sums.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct Working<'a> {
-    pub(in crate::engine) case: &'a Case,
-    pub(in crate::engine) meter: Meter,
-    pub(in crate::engine) column: Arc<MeterColumn>,
-    pub(in crate::engine) context: Context,
-    pub(in crate::engine) sums: Sums,
+pub(crate) struct Working<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) meter: Meter,
+    pub(crate) column: Arc<MeterColumn>,
+    pub(crate) context: Context,
+    pub(crate) sums: Sums,
     /// Units of the overhead on the policy's own meter.
     metered_overhead: u64,
     /// Tool results that are not cleared, in context order.
-    pub(in crate::engine) live: Live,
+    pub(crate) live: Live,
     /// Next id of a written entry.
-    pub(in crate::engine) next_id: u32,
+    pub(crate) next_id: u32,
     /// The context in the format of named actions, cached.
-    pub(in crate::engine) shown: Shown,
+    pub(crate) shown: Shown,
     /// The first entry that differs from the context of the last call; `usize::MAX` if none. Appended entries are not
     /// differences.
-    pub(in crate::engine) first_changed: usize,
+    pub(crate) first_changed: usize,
 }
 
 impl<'a> Working<'a> {
     /// Creates an empty context: only the overhead that every call sends and the file does not record.
-    pub(in crate::engine) fn new(case: &'a Case, meter: &Meter) -> Self {
+    pub(crate) fn new(case: &'a Case, meter: &Meter) -> Self {
         let mut working = Self {
             case,
             meter: meter.clone(),
@@ -63,12 +63,12 @@ impl<'a> Working<'a> {
     }
 
     /// Copies the context for a view, without the cached messages: a list with a copy is copied before it grows.
-    pub(in crate::engine) fn view(&self) -> Self {
+    pub(crate) fn view(&self) -> Self {
         Self { shown: Shown::default(), ..self.clone() }
     }
 
     /// Continues from a recorded context of untouched messages.
-    pub(in crate::engine) fn resume(
+    pub(crate) fn resume(
         case: &'a Case,
         meter: &Meter,
         messages: &[u32],
@@ -85,7 +85,7 @@ impl<'a> Working<'a> {
     }
 
     /// Sets the weight of content that is not recorded from here on.
-    pub(in crate::engine) fn set_overhead(&mut self, overhead: Tokens) {
+    pub(crate) fn set_overhead(&mut self, overhead: Tokens) {
         let before = self.context.overhead;
         self.sums.tokens = self.sums.tokens - before.0 + overhead.0;
         self.metered_overhead = self.meter.overhead(self.case, overhead);
@@ -95,35 +95,35 @@ impl<'a> Working<'a> {
     }
 
     /// Returns whether the policy's own meter counts content that is not recorded.
-    pub(in crate::engine) fn counts_overhead(&self) -> bool {
+    pub(crate) fn counts_overhead(&self) -> bool {
         self.metered_overhead > 0
     }
 
     /// Returns the true tokens, overhead included.
-    pub(in crate::engine) fn tokens(&self) -> Tokens {
+    pub(crate) fn tokens(&self) -> Tokens {
         Tokens(self.sums.tokens)
     }
 
     /// Returns the tokens on the policy's own meter, overhead included.
-    pub(in crate::engine) fn metered(&self) -> Tokens {
+    pub(crate) fn metered(&self) -> Tokens {
         self.meter.tokens(self.sums.metered + self.metered_overhead)
     }
 
     /// Records that entries from this one on differ from the context of the last call and from the messages in the
     /// cache.
-    pub(in crate::engine) fn mark_changed(&mut self, entry: usize) {
+    pub(crate) fn mark_changed(&mut self, entry: usize) {
         self.first_changed = self.first_changed.min(entry);
         self.shown.mark_changed(entry);
     }
 
     /// Returns the leading entries that the last call received unchanged.
-    pub(in crate::engine) fn unchanged(&self) -> &[Entry] {
+    pub(crate) fn unchanged(&self) -> &[Entry] {
         let entries = &self.context.entries;
         &entries[..self.first_changed.min(entries.len())]
     }
 
     /// Returns the true tokens before an entry.
-    pub(in crate::engine) fn tokens_before(&self, entry: usize) -> Tokens {
+    pub(crate) fn tokens_before(&self, entry: usize) -> Tokens {
         let (before, behind) = self.context.entries.split_at(entry.min(self.context.entries.len()));
         let sum =
             |entries: &[Entry]| entries.iter().map(|e| Tokens::from(e.tokens)).sum::<Tokens>();
@@ -135,7 +135,7 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the number of messages in the context, without instructions.
-    pub(in crate::engine) fn n_messages(&self) -> usize {
+    pub(crate) fn n_messages(&self) -> usize {
         let end = self.case.index.preamble_end;
         let is_instruction = |entry: &&Entry| entry.message().is_some_and(|m| m < end);
         let entries = self.context.entries.iter();
@@ -143,7 +143,7 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the written summaries, with the ids of their entries.
-    pub(in crate::engine) fn summaries(&self) -> impl Iterator<Item = (u32, &Written)> {
+    pub(crate) fn summaries(&self) -> impl Iterator<Item = (u32, &Written)> {
         self.context.entries.iter().filter_map(|entry| match &entry.body {
             EntryBody::Written(written) if written.kind == WrittenKind::Summary => {
                 Some((entry.id, &**written))
@@ -153,17 +153,17 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the number of calls without a result and results without a call.
-    pub(in crate::engine) fn orphans(&self) -> usize {
+    pub(crate) fn orphans(&self) -> usize {
         self.sums.orphans()
     }
 
     /// Returns the turn of a call, 0 if none.
-    pub(in crate::engine) fn turn(&self, call: usize) -> u32 {
+    pub(crate) fn turn(&self, call: usize) -> u32 {
         self.case.session.calls.get(call).map_or(0, |s| s.turn)
     }
 
     /// Returns the true tokens by kind, in the order of [`Kind::ALL`].
-    pub(in crate::engine) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
+    pub(crate) fn by_kind(&self) -> [u32; Kind::ALL.len()] {
         let mut by_kind = [0; Kind::ALL.len()];
         for (kind, wide) in self.sums.by_kind.iter().enumerate() {
             by_kind[kind] = u32::try_from(*wide).unwrap_or(u32::MAX);
@@ -172,7 +172,7 @@ impl<'a> Working<'a> {
     }
 
     /// Appends messages of the full history up to (not including) this index.
-    pub(in crate::engine) fn append_history(&mut self, end: usize) {
+    pub(crate) fn append_history(&mut self, end: usize) {
         for message in self.context.messages_end..end {
             if self.case.index.in_history(message) {
                 self.append(message);
@@ -216,11 +216,7 @@ impl<'a> Working<'a> {
     }
 
     /// Returns the context from an entry on in the format of a named action, with the entries of each message.
-    pub(in crate::engine) fn messages(
-        &mut self,
-        first: usize,
-        shape: Shape,
-    ) -> (Messages, Arc<Spans>) {
+    pub(crate) fn messages(&mut self, first: usize, shape: Shape) -> (Messages, Arc<Spans>) {
         if first > 0 {
             let shown = Shown::from(self.case, &self.context, first, shape);
             return (shown.messages().clone(), shown.spans());
@@ -230,13 +226,13 @@ impl<'a> Working<'a> {
     }
 
     /// Computes the weight of an entry.
-    pub(in crate::engine) fn weigh(&self, entry: &mut Entry) {
+    pub(crate) fn weigh(&self, entry: &mut Entry) {
         let markers = &self.context.markers;
         weigh(self.case, &self.meter, &self.column, markers, entry);
     }
 
     /// Rebuilds the list of tool results that are not cleared.
-    pub(in crate::engine) fn list_live(&mut self) {
+    pub(crate) fn list_live(&mut self) {
         let mut live = Live::default();
         for entry in &self.context.entries {
             self.live_in(entry, &mut live);
@@ -245,7 +241,7 @@ impl<'a> Working<'a> {
     }
 
     /// Adds the tool results of an entry that are not cleared.
-    pub(in crate::engine) fn live_in(&self, entry: &Entry, live: &mut Live) {
+    pub(crate) fn live_in(&self, entry: &Entry, live: &mut Live) {
         let markers = &self.context.markers;
         each_part(self.case, entry, |part, status| {
             if !status.has_content(markers) {
@@ -262,7 +258,7 @@ impl<'a> Working<'a> {
 }
 
 /// Computes the weight of an entry.
-pub(in crate::engine) fn weigh(
+pub(crate) fn weigh(
     case: &Case,
     meter: &Meter,
     column: &MeterColumn,

@@ -10,27 +10,27 @@ use crate::units::Tokens;
 
 /// The prompt of the last call.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Prefix<'a> {
+pub(crate) struct Prefix<'a> {
     /// Its true tokens.
     tokens: Tokens,
     /// Its entries.
     n_entries: usize,
     /// Location of the prompt.
-    pub(in crate::engine) last: LastPrompt<'a>,
+    pub(crate) last: LastPrompt<'a>,
 }
 
 /// The common prefix of the prompt of a call and the last prompt.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct CommonPrefix {
+pub(crate) struct CommonPrefix {
     /// True tokens.
-    pub(in crate::engine) tokens: Tokens,
+    pub(crate) tokens: Tokens,
     /// Entries.
-    pub(in crate::engine) n_entries: usize,
+    pub(crate) n_entries: usize,
 }
 
 /// Location of the last call's prompt, possibly with more entries behind it.
 #[derive(Debug, Default)]
-pub(in crate::engine) enum LastPrompt<'a> {
+pub(crate) enum LastPrompt<'a> {
     /// In the context that stages receive.
     #[default]
     Working,
@@ -46,7 +46,7 @@ impl<'a> Prefix<'a> {
     /// Returns the prefix that the prompt of this call shares with the last one, and makes this call the last. `store`
     /// and `view` are the contexts kept besides the working one.
     #[inline]
-    pub(in crate::engine) fn advance(
+    pub(crate) fn advance(
         &mut self,
         working: &Working<'a>,
         (store, view): (Option<&Working<'a>>, Option<&Working<'a>>),

@@ -9,7 +9,7 @@ use std::ops::Range;
 impl Working<'_> {
     /// Removes entries. `written`, with its true tokens, replaces the first or last of them and covers them all, if
     /// given.
-    pub(in crate::engine) fn replace(
+    pub(crate) fn replace(
         &mut self,
         taken: Taken,
         (written, place): (Option<(Written, u32)>, SummaryPosition),

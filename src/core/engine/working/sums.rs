@@ -7,22 +7,22 @@ use std::sync::Arc;
 
 /// Weights of content on two meters.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Weights {
+pub(crate) struct Weights {
     /// Actual tokens.
-    pub(in crate::engine) tokens: u32,
+    pub(crate) tokens: u32,
     /// Units of the policy's own meter.
-    pub(in crate::engine) metered: u32,
+    pub(crate) metered: u32,
 }
 
 /// Running sums over the entries of a context.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct Sums {
+pub(crate) struct Sums {
     /// Actual tokens by kind. The overhead counts as system.
-    pub(in crate::engine) by_kind: [u64; Kind::ALL.len()],
+    pub(crate) by_kind: [u64; Kind::ALL.len()],
     /// Actual tokens, overhead included.
-    pub(in crate::engine) tokens: u64,
+    pub(crate) tokens: u64,
     /// Units of the policy's own meter (tokens on most), without overhead.
-    pub(in crate::engine) metered: u64,
+    pub(crate) metered: u64,
     pairs: Pairs,
 }
 
@@ -58,7 +58,7 @@ impl Occurrences {
 
 impl Sums {
     /// Creates the sums of an empty context.
-    pub(in crate::engine) fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let none: Arc<PairBlock> = Arc::new([Occurrences::default(); BLOCK]);
         Self {
             pairs: Pairs {
@@ -70,7 +70,7 @@ impl Sums {
     }
 
     /// Returns the number of calls without a result and results without a call.
-    pub(in crate::engine) fn orphans(&self) -> usize {
+    pub(crate) fn orphans(&self) -> usize {
         self.pairs.n_orphans
     }
 
@@ -96,7 +96,7 @@ impl Sums {
     }
 
     /// Adds an entry.
-    pub(in crate::engine) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
+    pub(crate) fn add(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens += u64::from(entry.tokens);
         self.metered += u64::from(entry.metered);
         self.change(case, markers, entry, |sum, tokens| *sum += tokens, |n| *n += 1);
@@ -104,7 +104,7 @@ impl Sums {
 
     /// Removes an entry.
     #[inline]
-    pub(in crate::engine) fn remove(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
+    pub(crate) fn remove(&mut self, case: &Case, markers: &[Marker], entry: &Entry) {
         self.tokens -= u64::from(entry.tokens);
         self.metered -= u64::from(entry.metered);
         self.change(case, markers, entry, |sum, tokens| *sum -= tokens, |n| *n -= 1);
@@ -162,11 +162,7 @@ impl Pairs {
 }
 
 /// Calls `visit` with each part of a session message's entry and its status.
-pub(in crate::engine) fn each_part(
-    case: &Case,
-    entry: &Entry,
-    mut visit: impl FnMut(usize, &PartStatus),
-) {
+pub(crate) fn each_part(case: &Case, entry: &Entry, mut visit: impl FnMut(usize, &PartStatus)) {
     let Some(message) = entry.message() else {
         return;
     };

@@ -7,7 +7,7 @@ use crate::session::{Body, Draft, Part, Role, Span};
 
 /// Reads a message. Returns `None` if no content is recognized. `span` is the message's byte range or that of the
 /// record that contains it.
-pub(in crate::formats) fn read(value: &Value, span: &Span) -> Option<Draft> {
+pub(crate) fn read(value: &Value, span: &Span) -> Option<Draft> {
     let inner = inner(value);
     let role = role(value, inner)?;
     let content =

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The tool calls of a conversation so far.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct CallMatcher {
+pub(crate) struct CallMatcher {
     /// Name of the tool of each call, by the call's id.
     tools: HashMap<Box<str>, Box<str>>,
     /// Ids of the calls without a result, oldest first.
@@ -20,16 +20,16 @@ pub(in crate::formats) struct CallMatcher {
 }
 
 /// The tool call that a result answers.
-pub(in crate::formats) struct AnsweredCall {
+pub(crate) struct AnsweredCall {
     /// Id of the call; empty if unknown.
-    pub(in crate::formats) id: Box<str>,
+    pub(crate) id: Box<str>,
     /// Name of the tool; empty if unknown.
-    pub(in crate::formats) tool: Box<str>,
+    pub(crate) tool: Box<str>,
 }
 
 impl CallMatcher {
     /// Records a call. Assigns an id if it has none, and returns the id.
-    pub(in crate::formats) fn add(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
+    pub(crate) fn add(&mut self, id: Option<&str>, tool: &str) -> Box<str> {
         self.count += 1;
         let assigned = || -> Box<str> { format!("call-{}", self.count).into() };
         let is_unnamed = id.is_none();
@@ -45,7 +45,7 @@ impl CallMatcher {
     /// Returns the call that a result answers: the call with this id or, without an id, the oldest call without a
     /// result. An id that no call has answers the oldest call without an id: some programs write ids only into
     /// results.
-    pub(in crate::formats) fn answer(&mut self, id: Option<&str>) -> AnsweredCall {
+    pub(crate) fn answer(&mut self, id: Option<&str>) -> AnsweredCall {
         let is_new = id.is_some_and(|id| !self.tools.contains_key(id));
         let position = match id {
             None => Some(0),
@@ -65,7 +65,7 @@ impl CallMatcher {
 
     /// Assigns ids to the calls of a message and joins its results with their calls. Media without a call belong to the
     /// result before them.
-    pub(in crate::formats) fn join(&mut self, parts: &mut [Part]) {
+    pub(crate) fn join(&mut self, parts: &mut [Part]) {
         let mut latest_result: Box<str> = "".into();
         for part in parts {
             match &mut part.body {

@@ -7,18 +7,18 @@ use crate::session::{Body, ImageDetail, MediaKind, Session};
 
 /// An image, audio or document in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) struct Media {
+pub(crate) struct Media {
     /// Kind of media.
-    pub(in crate::formats) kind: MediaKind,
+    pub(crate) kind: MediaKind,
     /// Payload or reference in the file.
-    pub(in crate::formats) source: MediaSource,
+    pub(crate) source: MediaSource,
     /// Requested detail of an image.
-    pub(in crate::formats) detail: ImageDetail,
+    pub(crate) detail: ImageDetail,
 }
 
 /// Payload or reference of media.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) enum MediaSource {
+pub(crate) enum MediaSource {
     /// The payload.
     Base64 {
         /// MIME type, or empty.
@@ -33,7 +33,7 @@ pub(in crate::formats) enum MediaSource {
 }
 
 /// Reads the media of a content block in the form of any provider or program.
-pub(in crate::formats) fn of_block(block: &Value) -> Option<Media> {
+pub(crate) fn of_block(block: &Value) -> Option<Media> {
     of_provider(block).or_else(|| of_program(block))
 }
 
@@ -51,7 +51,7 @@ fn of_provider(block: &Value) -> Option<Media> {
 }
 
 /// Returns all media inside a value, in order.
-pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
+pub(crate) fn all_in(value: &Value) -> Vec<Media> {
     if let Some(found) = of_block(value) {
         return vec![found];
     }
@@ -70,7 +70,7 @@ pub(in crate::formats) fn all_in(value: &Value) -> Vec<Media> {
 
 /// Returns the media of a value that became `part`. `before` are the parts read from the same value before it. Some
 /// values look like files but became no part (attached texts).
-pub(in crate::formats) fn found<'a>(
+pub(crate) fn found<'a>(
     value: &Value,
     before: impl Iterator<Item = &'a Body>,
     part: &Body,
@@ -114,7 +114,7 @@ fn are_alike(a: &Body, b: &Body) -> bool {
 }
 
 /// Reads images listed as URLs only.
-pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
+pub(crate) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media> {
     urls.iter().filter_map(Value::as_str).map(|url| Media {
         kind: MediaKind::Image,
         source: MediaSource::from_url(url),
@@ -124,7 +124,7 @@ pub(in crate::formats) fn of_urls(urls: &[Value]) -> impl Iterator<Item = Media>
 
 impl Media {
     /// Converts media to the body of a part.
-    pub(in crate::formats) fn body(&self, within: Option<&str>) -> Body {
+    pub(crate) fn body(&self, within: Option<&str>) -> Body {
         let assumed = match self.kind {
             MediaKind::Image => "image/*",
             MediaKind::Audio => "audio/*",
@@ -147,7 +147,7 @@ impl Media {
 
 impl MediaSource {
     /// Returns the URL, or the payload as a `data:` URL. Returns `None` for an uploaded file.
-    pub(in crate::formats) fn url(&self) -> Option<String> {
+    pub(crate) fn url(&self) -> Option<String> {
         match self {
             Self::Base64 { mime, data } => Some(format!("data:{mime};base64,{data}")),
             Self::Url(url) => Some(url.clone()),

@@ -51,10 +51,9 @@ const RESULT_IDS: [&str; 8] =
     ["tool_use_id", "tool_call_id", "toolCallId", "call_id", "callID", "callId", "toolUseId", "id"];
 const NAMES: [&str; 4] = ["name", "toolName", "tool_name", "tool"];
 /// Keys of a call's arguments.
-pub(in crate::formats) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
+pub(crate) const ARGUMENTS: [&str; 4] = ["input", "arguments", "args", "parameters"];
 /// Keys of a tool's output.
-pub(in crate::formats) const OUTPUTS: [&str; 6] =
-    ["content", "output", "result", "response", "value", "text"];
+pub(crate) const OUTPUTS: [&str; 6] = ["content", "output", "result", "response", "value", "text"];
 const SEALS: [&str; 7] = [
     "signature",
     "thinkingSignature",
@@ -66,7 +65,7 @@ const SEALS: [&str; 7] = [
 ];
 
 /// Returns the parts of a content: a text, one block, or a list of them.
-pub(in crate::formats) fn parts(content: &Value) -> Vec<Part> {
+pub(crate) fn parts(content: &Value) -> Vec<Part> {
     match content {
         Value::Null => Vec::new(),
         Value::Array(blocks) => {
@@ -77,7 +76,7 @@ pub(in crate::formats) fn parts(content: &Value) -> Vec<Part> {
 }
 
 /// Returns the parts of one block: the block itself and, for a result, the media inside it.
-pub(in crate::formats) fn block(idx: usize, block: &Value) -> Vec<Part> {
+pub(crate) fn block(idx: usize, block: &Value) -> Vec<Part> {
     let kind = json::str_at(block, &["type"]);
     let is_of = |kinds: &[&str]| kind.is_some_and(|kind| kinds.contains(&kind));
     if let Some(call) = block.get("functionCall").or_else(|| block.get("function_call")) {
@@ -107,12 +106,12 @@ pub(in crate::formats) fn block(idx: usize, block: &Value) -> Vec<Part> {
 }
 
 /// Returns a text part, or `None` for an empty text.
-pub(in crate::formats) fn text_part(block: usize, text: &str) -> Option<Part> {
+pub(crate) fn text_part(block: usize, text: &str) -> Option<Part> {
     (!text.is_empty()).then(|| part(block, Body::Text(text.into())))
 }
 
 /// Returns a thought, or `None` if it has neither text nor encrypted data.
-pub(in crate::formats) fn thought(text: &str, sealed: usize) -> Option<Body> {
+pub(crate) fn thought(text: &str, sealed: usize) -> Option<Body> {
     (!text.is_empty() || sealed > 0).then(|| Body::Thinking {
         text: text.into(),
         sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX),
@@ -121,7 +120,7 @@ pub(in crate::formats) fn thought(text: &str, sealed: usize) -> Option<Body> {
 }
 
 /// Returns a call. An unknown id becomes an empty one.
-pub(in crate::formats) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
+pub(crate) fn call(id: Option<&str>, tool: &str, arguments: Option<&Value>) -> Body {
     Body::ToolCall {
         call: id.unwrap_or_default().into(),
         tool: tool.into(),
@@ -130,7 +129,7 @@ pub(in crate::formats) fn call(id: Option<&str>, tool: &str, arguments: Option<&
 }
 
 /// Returns the parts of a tool result: its text and the media in it.
-pub(in crate::formats) fn result(
+pub(crate) fn result(
     idx: usize,
     (call, tool): (Option<&str>, Option<&str>),
     is_error: bool,
@@ -150,7 +149,7 @@ pub(in crate::formats) fn result(
 }
 
 /// Returns a text unchanged, any other value as JSON, and an empty text for `null`.
-pub(in crate::formats) fn text_or_json(value: &Value) -> Box<str> {
+pub(crate) fn text_or_json(value: &Value) -> Box<str> {
     match value {
         Value::Null => "".into(),
         Value::String(text) => text.as_str().into(),
@@ -232,7 +231,7 @@ fn split_output(content: &Value) -> (String, Vec<&Value>) {
 }
 
 /// Whether a block within a tool's output is text.
-pub(in crate::formats) fn is_text(block: &Value) -> bool {
+pub(crate) fn is_text(block: &Value) -> bool {
     text_of_block(block).is_some()
 }
 
@@ -245,6 +244,6 @@ fn media_or_opaque(block: &Value, within: Option<&str>) -> Body {
 }
 
 /// Returns the first of these members that is present and not `null`.
-pub(in crate::formats) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+pub(crate) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().find_map(|key| value.get(key).filter(|v| !v.is_null()))
 }

@@ -5,12 +5,12 @@ use crate::json::Value;
 use crate::session::{Body, Draft, EmptyContent, Part, Role, Usage};
 
 /// Creates a part of a message with a single record.
-pub(in crate::formats) fn part(block: usize, body: Body) -> Part {
+pub(crate) fn part(block: usize, body: Body) -> Part {
     Part { body, record: 0, block: u32::try_from(block).unwrap_or(u32::MAX) }
 }
 
 /// Returns the form of a message's content if it is empty.
-pub(in crate::formats) fn empty_content(message: &Value) -> Option<EmptyContent> {
+pub(crate) fn empty_content(message: &Value) -> Option<EmptyContent> {
     match message.get("content") {
         None => Some(EmptyContent::Missing),
         Some(Value::Null) => Some(EmptyContent::Null),
@@ -21,13 +21,13 @@ pub(in crate::formats) fn empty_content(message: &Value) -> Option<EmptyContent>
 }
 
 /// Returns whether a part is a tool result or media in one.
-pub(in crate::formats) fn is_of_result(part: &Part) -> bool {
+pub(crate) fn is_of_result(part: &Part) -> bool {
     matches!(part.body, Body::ToolResult { .. } | Body::Media { within: Some(_), .. })
 }
 
 /// Assigns the provider's count of reasoning tokens to the first thought of an answer. The count includes the others,
 /// which get zero.
-pub(in crate::formats) fn assign_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
+pub(crate) fn assign_reasoning(parts: &mut [Part], usage: Option<&Usage>) {
     let tokens = usage.and_then(|usage| usage.reasoning);
     let tokens = tokens.and_then(|tokens| u32::try_from(tokens.0).ok());
     let Some(mut left) = tokens.filter(|tokens| *tokens > 0) else {
@@ -41,13 +41,13 @@ pub(in crate::formats) fn assign_reasoning(parts: &mut [Part], usage: Option<&Us
 }
 
 /// Creates the body for a block of an unknown type.
-pub(in crate::formats) fn opaque(block: &Value) -> Body {
+pub(crate) fn opaque(block: &Value) -> Body {
     let name = json::str_at(block, &["type"]).unwrap_or("unknown");
     Body::Opaque { name: name.into(), json: block.to_string().into() }
 }
 
 /// Reads tool definitions from members of a body into one message.
-pub(in crate::formats) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
+pub(crate) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
     let listed = keys.iter().filter_map(|key| body.get(key)?.as_array()).flatten();
     let definition = |(block, tool): (usize, &Value)| {
         let name =

@@ -14,7 +14,7 @@ const PREFIX_CHARS: usize = 65_536 / 3 * 4;
 const MAX_PIXELS: (usize, usize) = (100_000, 1_000_000_000);
 
 /// Returns a media part for a base64 payload.
-pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
+pub(crate) fn from_base64(mime: &str, payload: &str, within: Option<&str>) -> Body {
     let media = kind_of(mime);
     let pixels = if media == MediaKind::Image { pixels(payload) } else { None };
     Body::Media {
@@ -29,7 +29,7 @@ pub(in crate::formats) fn from_base64(mime: &str, payload: &str, within: Option<
 
 /// Returns a media part for a URL. A `data:` URL contains its payload, any other URL refers to it. `mime` is the type
 /// recorded with the URL or the assumed type (`image/*`).
-pub(in crate::formats) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
+pub(crate) fn from_url(mime: &str, url: &str, within: Option<&str>) -> Body {
     if let Some((head, payload)) = url.strip_prefix("data:").and_then(|data| data.split_once(',')) {
         let own = head.split(';').next().unwrap_or_default();
         let mime = if own.is_empty() { mime } else { own };
@@ -42,7 +42,7 @@ pub(in crate::formats) fn from_url(mime: &str, url: &str, within: Option<&str>) 
 }
 
 /// Returns a media part whose payload is not in the file.
-pub(in crate::formats) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
+pub(crate) fn reference(mime: &str, bytes: u64, within: Option<&str>) -> Body {
     Body::Media {
         media: kind_of(mime),
         mime: mime.into(),
@@ -54,7 +54,7 @@ pub(in crate::formats) fn reference(mime: &str, bytes: u64, within: Option<&str>
 }
 
 /// Returns the kind of media of a MIME type.
-pub(in crate::formats) fn kind_of(mime: &str) -> MediaKind {
+pub(crate) fn kind_of(mime: &str) -> MediaKind {
     match mime.split('/').next() {
         Some("image") => MediaKind::Image,
         Some("audio") => MediaKind::Audio,

@@ -5,24 +5,24 @@ use std::collections::HashMap;
 
 /// The spans of a file by their ids.
 #[derive(Debug, Default)]
-pub(in crate::formats) struct Nesting(HashMap<Box<str>, Enclosing>);
+pub(crate) struct Nesting(HashMap<Box<str>, Enclosing>);
 
 /// A span that may enclose others.
 #[derive(Debug)]
-pub(in crate::formats) struct Enclosing {
+pub(crate) struct Enclosing {
     /// Id of the span around it.
-    pub(in crate::formats) parent: Option<Box<str>>,
+    pub(crate) parent: Option<Box<str>>,
     /// Kind of the span.
-    pub(in crate::formats) kind: SpanKind,
+    pub(crate) kind: SpanKind,
     /// Name of the agent or the tool.
-    pub(in crate::formats) name: Box<str>,
+    pub(crate) name: Box<str>,
     /// Id of the tool call that the span runs.
-    pub(in crate::formats) call: Option<Box<str>>,
+    pub(crate) call: Option<Box<str>>,
 }
 
 /// Effect of a span on the model calls nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum SpanKind {
+pub(crate) enum SpanKind {
     /// An agent runs.
     Agent,
     /// A tool runs: model calls inside are not the caller's.
@@ -37,13 +37,13 @@ const MAX_DEPTH: usize = 100;
 
 impl Nesting {
     /// Adds a span.
-    pub(in crate::formats) fn add(&mut self, id: Box<str>, span: Enclosing) {
+    pub(crate) fn add(&mut self, id: Box<str>, span: Enclosing) {
         self.0.insert(id, span);
     }
 
     /// Returns the sub-agent of a call whose span has this parent: the nearest agent or tool around it. Returns `None`
     /// for the outermost agent of a trace.
-    pub(in crate::formats) fn sub_agent(&self, parent: Option<&str>) -> Option<SubAgent> {
+    pub(crate) fn sub_agent(&self, parent: Option<&str>) -> Option<SubAgent> {
         let mut nearest: Option<SubAgent> = None;
         let mut is_nested = false;
         let mut next = parent;

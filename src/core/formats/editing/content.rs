@@ -15,7 +15,7 @@ const TEXTS: [&str; 4] = ["text", "refusal", "value", "content"];
 const INNER: [&str; 4] = ["content", "output", "text", "error"];
 
 /// Returns the edited record, or `None` if no part is left. `path` leads to the record's content.
-pub(in crate::formats) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
+pub(crate) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
     }
@@ -28,15 +28,15 @@ pub(in crate::formats) fn edit(editing: &Editing<'_>, path: &[&str]) -> Option<V
 
 /// Notation of a new text in a tool result.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Framing {
+pub(crate) struct Framing {
     /// Text as the whole content.
-    pub(in crate::formats) whole: fn(&str) -> Value,
+    pub(crate) whole: fn(&str) -> Value,
     /// Text as one of several blocks.
-    pub(in crate::formats) block: fn(&str) -> Value,
+    pub(crate) block: fn(&str) -> Value,
 }
 
 /// Returns the edited record if its whole content is a tool's output, or `None` if it is removed.
-pub(in crate::formats) fn edit_result(
+pub(crate) fn edit_result(
     editing: &Editing<'_>,
     path: &[&str],
     framing: Framing,
@@ -54,7 +54,7 @@ pub(in crate::formats) fn edit_result(
 }
 
 /// Returns the patches for a content, or `None` if no block of it is left.
-pub(in crate::formats) fn patches(
+pub(crate) fn patches(
     bytes: &[u8],
     content: &Span,
     parts: &[(&Part, PartChange<'_>)],
@@ -81,7 +81,7 @@ pub(in crate::formats) fn patches(
 }
 
 /// Returns the patches for one block, or `None` if it is removed.
-pub(in crate::formats) fn block_patches(
+pub(crate) fn block_patches(
     bytes: &[u8],
     block: &Span,
     parts: &[(&Part, PartChange<'_>)],
@@ -115,7 +115,7 @@ fn text_place(bytes: &[u8], block: &Span) -> Span {
 }
 
 /// Returns the patches for the arguments of a call.
-pub(in crate::formats) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
+pub(crate) fn arguments(bytes: &[u8], block: &Span, text: &str) -> Vec<Patch> {
     let inner = ["functionCall", "function_call", "function", "custom"];
     let inner = inner.iter().find_map(|key| {
         at_path(bytes, block, &[key]).filter(|p| bytes.get(p.start) == Some(&b'{'))
@@ -157,7 +157,7 @@ fn result_patches(
 
 /// Returns the patches for a tool's output: its text and its other blocks. Without a `framing`, the text keeps its
 /// notation.
-pub(in crate::formats) fn answer_patches(
+pub(crate) fn answer_patches(
     bytes: &[u8],
     place: &Span,
     text: Option<&str>,

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 /// Change of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::formats) enum PartChange<'a> {
+pub(crate) enum PartChange<'a> {
     /// The part is unchanged.
     Kept,
     /// Its text is replaced.
@@ -32,23 +32,23 @@ pub(in crate::formats) enum PartChange<'a> {
 
 /// An element of the file with the changes of its parts.
 #[derive(Debug)]
-pub(in crate::formats) struct Editing<'a> {
+pub(crate) struct Editing<'a> {
     /// Bytes of the file.
-    pub(in crate::formats) bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// Byte span of the element.
-    pub(in crate::formats) span: Span,
+    pub(crate) span: Span,
     /// All its parts.
-    pub(in crate::formats) parts: Vec<(&'a Part, PartChange<'a>)>,
+    pub(crate) parts: Vec<(&'a Part, PartChange<'a>)>,
 }
 
 impl<'a> PartChange<'a> {
     /// Treats a replacement by an empty text as a removal: providers reject empty texts.
-    pub(in crate::formats) fn or_removed(self) -> Self {
+    pub(crate) fn or_removed(self) -> Self {
         if self == Self::Replaced("") { Self::Removed } else { self }
     }
 
     /// Returns the changes of a message's parts, in order.
-    pub(in crate::formats) fn of_parts(message: &Message, managed: &'a [ManagedPart]) -> Vec<Self> {
+    pub(crate) fn of_parts(message: &Message, managed: &'a [ManagedPart]) -> Vec<Self> {
         let change = |idx| {
             let listed = managed.iter().find_map(|part| match part {
                 ManagedPart::Kept { part } if *part == idx => Some(Self::Kept),
@@ -87,14 +87,14 @@ impl<'a> Editing<'a> {
     }
 
     /// Returns whether it had parts and all of them are removed.
-    pub(in crate::formats) fn is_emptied(&self) -> bool {
+    pub(crate) fn is_emptied(&self) -> bool {
         !self.parts.is_empty()
             && self.parts.iter().all(|(_, change)| change.or_removed() == PartChange::Removed)
     }
 
     /// Returns patches for the content of a tool result, which is the member `content` of `owner`. `text` is the change
     /// of its text, `nested` are the changes of its other blocks, in order.
-    pub(in crate::formats) fn result(
+    pub(crate) fn result(
         &self,
         owner: &Span,
         text: PartChange<'_>,
@@ -113,7 +113,7 @@ impl<'a> Editing<'a> {
 }
 
 /// Serializes a text as a content block.
-pub(in crate::formats) fn text_block(text: &str) -> Vec<u8> {
+pub(crate) fn text_block(text: &str) -> Vec<u8> {
     json!({"type": "text", "text": text}).to_string().into_bytes()
 }
 

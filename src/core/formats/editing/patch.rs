@@ -7,25 +7,25 @@ use crate::formats::json;
 use crate::session::Span;
 
 /// A change to a text: a byte span and its replacement.
-pub(in crate::formats) type Patch = (Span, Vec<u8>);
+pub(crate) type Patch = (Span, Vec<u8>);
 
 /// Returns the span of the value at a path of members.
-pub(in crate::formats) fn at_path(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Span> {
+pub(crate) fn at_path(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Span> {
     path.iter().try_fold(span.clone(), |here, key| json::member(bytes, &here, key))
 }
 
 /// Returns the span of the object at a path of members.
-pub(in crate::formats) fn object_at(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Span> {
+pub(crate) fn object_at(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Span> {
     at_path(bytes, span, path).filter(|found| bytes.get(found.start) == Some(&b'{'))
 }
 
 /// Returns the spans of the elements of the array at a path of members.
-pub(in crate::formats) fn array_at(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Vec<Span>> {
+pub(crate) fn array_at(bytes: &[u8], span: &Span, path: &[&str]) -> Option<Vec<Span>> {
     json::elements(bytes, &at_path(bytes, span, path)?)
 }
 
 /// Returns patches that remove members from the object at `span`, each with one comma.
-pub(in crate::formats) fn without_members(bytes: &[u8], span: &Span, keys: &[&str]) -> Vec<Patch> {
+pub(crate) fn without_members(bytes: &[u8], span: &Span, keys: &[&str]) -> Vec<Patch> {
     let members = json::members(bytes, span).unwrap_or_default();
     let removed: Vec<bool> = members.iter().map(|(key, _)| keys.contains(&key.as_str())).collect();
     let mut before = span.start + 1;
@@ -40,7 +40,7 @@ pub(in crate::formats) fn without_members(bytes: &[u8], span: &Span, keys: &[&st
 }
 
 /// Returns patches that remove the marked elements from a list, each with one comma.
-pub(in crate::formats) fn without_elements(spans: &[Span], removed: &[bool]) -> Vec<Patch> {
+pub(crate) fn without_elements(spans: &[Span], removed: &[bool]) -> Vec<Patch> {
     let first_left = removed.iter().position(|g| !g);
     let mut patches = Vec::new();
     for (idx, span) in spans.iter().enumerate().filter(|(idx, _)| removed[*idx]) {
@@ -57,7 +57,7 @@ pub(in crate::formats) fn without_elements(spans: &[Span], removed: &[bool]) -> 
 }
 
 /// Returns a patch that inserts a member at the beginning of the object at `span`.
-pub(in crate::formats) fn with_member(bytes: &[u8], span: &Span, key: &str, value: &[u8]) -> Patch {
+pub(crate) fn with_member(bytes: &[u8], span: &Span, key: &str, value: &[u8]) -> Patch {
     let is_empty = json::members(bytes, span).is_none_or(|m| m.is_empty());
     let mut text = [json_string(key), b": ".to_vec(), value.to_vec()].concat();
     if !is_empty {
@@ -67,7 +67,7 @@ pub(in crate::formats) fn with_member(bytes: &[u8], span: &Span, key: &str, valu
 }
 
 /// Returns the text of `span` with the patches applied. Skips patches outside of it and overlapping patches.
-pub(in crate::formats) fn patched(bytes: &[u8], span: &Span, mut patches: Vec<Patch>) -> Vec<u8> {
+pub(crate) fn patched(bytes: &[u8], span: &Span, mut patches: Vec<Patch>) -> Vec<u8> {
     patches.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = Vec::with_capacity(span.len());
     let mut at = span.start;
@@ -84,7 +84,7 @@ pub(in crate::formats) fn patched(bytes: &[u8], span: &Span, mut patches: Vec<Pa
 }
 
 /// Serializes a text as a JSON string.
-pub(in crate::formats) fn json_string(text: &str) -> Vec<u8> {
+pub(crate) fn json_string(text: &str) -> Vec<u8> {
     crate::json::Value::from(text).to_string().into_bytes()
 }
 

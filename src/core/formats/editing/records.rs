@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// A record to write, in the managed order.
 #[derive(Debug)]
-pub(in crate::formats) enum OutputRecord<'a> {
+pub(crate) enum OutputRecord<'a> {
     /// A record of the file, possibly edited.
     Existing {
         /// Text of the record.
@@ -27,9 +27,7 @@ pub(in crate::formats) enum OutputRecord<'a> {
 }
 
 /// Returns the texts of the records of the file.
-pub(in crate::formats) fn existing<'a>(
-    records: &'a [OutputRecord<'_>],
-) -> impl Iterator<Item = &'a [u8]> {
+pub(crate) fn existing<'a>(records: &'a [OutputRecord<'_>]) -> impl Iterator<Item = &'a [u8]> {
     records.iter().filter_map(|record| match record {
         OutputRecord::Existing { text, .. } => Some(&**text),
         OutputRecord::Added { .. } => None,
@@ -37,7 +35,7 @@ pub(in crate::formats) fn existing<'a>(
 }
 
 /// Returns whether the conversation is unchanged and the whole file belongs to it: the session is the file's main one.
-pub(in crate::formats) fn is_whole(session: &Session, managed: &Managed, format: &Format) -> bool {
+pub(crate) fn is_whole(session: &Session, managed: &Managed, format: &Format) -> bool {
     is_all_kept(session, managed) && is_main(session, format)
 }
 
@@ -89,7 +87,7 @@ pub fn result_without_call<'a>(session: &'a Session, managed: &Managed) -> Optio
 
 /// Returns the records to write. A record that holds several messages, or that was read more than once, is written at
 /// the position of the first.
-pub(in crate::formats) fn output_records<'a>(
+pub(crate) fn output_records<'a>(
     session: &'a Session,
     managed: &'a Managed,
     edit: impl Fn(&Editing<'_>) -> Option<Vec<u8>>,

@@ -6,39 +6,39 @@ use crate::units::Millis;
 use std::borrow::Cow;
 
 /// Returns the value at a path of keys.
-pub(in crate::formats) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
+pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
 /// Returns the string at a path.
-pub(in crate::formats) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
+pub(crate) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
 /// Whether the value at a path is `true`.
-pub(in crate::formats) fn is_true(value: &Value, path: &[&str]) -> bool {
+pub(crate) fn is_true(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool) == Some(true)
 }
 
 /// Returns the count at a path, also if it is written as `1e3` or `12.0`.
-pub(in crate::formats) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
+pub(crate) fn u64_at(value: &Value, path: &[&str]) -> Option<u64> {
     at(value, path)?.as_number().and_then(u64_of)
 }
 
 /// Converts a number to a count, see [`u64_at`].
-pub(in crate::formats) fn u64_of(number: &Number) -> Option<u64> {
+pub(crate) fn u64_of(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         number.as_f64().filter(|n| n.is_finite() && *n >= 0.0).map(|n| n.round() as u64)
     })
 }
 
 /// Returns the time at a path, see [`millis`].
-pub(in crate::formats) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
+pub(crate) fn millis_at(value: &Value, path: &[&str]) -> Option<Millis> {
     at(value, path).and_then(millis)
 }
 
 /// Shortens a name from a file for use in a message.
-pub(in crate::formats) fn shortened(name: &str) -> String {
+pub(crate) fn shortened(name: &str) -> String {
     // Chosen: a message with a name of this length fits a line of a terminal or of the window.
     const CHARS: usize = 60;
     let mut chars = name.chars();
@@ -50,7 +50,7 @@ pub(in crate::formats) fn shortened(name: &str) -> String {
 }
 
 /// Returns the text of a content: a string, or the texts of its blocks joined with line breaks.
-pub(in crate::formats) fn text_of(content: &Value) -> String {
+pub(crate) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
@@ -66,7 +66,7 @@ fn block_text(block: &Value) -> Option<&str> {
 }
 
 /// Returns the text of a content, see [`text_of`].
-pub(in crate::formats) fn borrowed_text_of<'a>(content: &BorrowedValue<'a>) -> Cow<'a, str> {
+pub(crate) fn borrowed_text_of<'a>(content: &BorrowedValue<'a>) -> Cow<'a, str> {
     match content {
         BorrowedValue::List(blocks) => {
             let texts: Vec<_> = blocks.iter().filter_map(borrowed_block_text).collect();
@@ -81,7 +81,7 @@ fn borrowed_block_text<'a>(block: &BorrowedValue<'a>) -> Option<Cow<'a, str>> {
 }
 
 /// Joins texts with line breaks.
-pub(in crate::formats) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+pub(crate) fn joined(mut texts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     match texts.len() {
         0 | 1 => texts.pop().unwrap_or_default(),
         _ => Cow::Owned(texts.join("\n")),

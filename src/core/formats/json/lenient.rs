@@ -4,7 +4,7 @@ use crate::json::{self, Value};
 use crate::session::Span;
 
 /// Parses a value. Lone surrogates, which no `String` can hold, and bytes that are not UTF-8 become U+FFFD.
-pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
+pub(crate) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json::Error> {
     json::from_slice(text).or_else(|error| {
         if error.is_eof() {
             return Err(error);
@@ -16,7 +16,7 @@ pub(in crate::formats) fn parse_lenient(text: &[u8]) -> Result<Value, serde_json
 }
 
 /// Parses the value at `span`, see [`parse_lenient`].
-pub(in crate::formats) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
+pub(crate) fn parse_span(bytes: &[u8], span: &Span) -> Option<Value> {
     parse_lenient(bytes.get(span.clone())?).ok()
 }
 

@@ -12,7 +12,7 @@ use serde_json::Deserializer;
 /// Minimum size in bytes of a value that is parsed in pieces.
 // Chosen: parsing a megabyte takes milliseconds. Finding the pieces is a pass of its own, which smaller values would
 // pay without keeping the other cores busy.
-pub(in crate::formats) const LARGE: usize = 1 << 20;
+pub(crate) const LARGE: usize = 1 << 20;
 
 /// Maximum depth of pieces: a list of conversations, a conversation, its request, the messages.
 const PIECES_WITHIN: usize = 4;
@@ -23,10 +23,10 @@ const PIECES_WITHIN: usize = 4;
 const MAX_VALUES: usize = 16_000_000;
 
 /// Number of times that a document is parsed: for detection and for its messages.
-pub(in crate::formats) const DOCUMENT_PASSES: u64 = 2;
+pub(crate) const DOCUMENT_PASSES: u64 = 2;
 
 /// Whether a text has too many values, estimated by the commas between them.
-pub(in crate::formats) fn has_too_many_values(text: &[u8]) -> bool {
+pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
     // A fast check first: most texts are too short or have too few commas even with those in strings.
     text.len() > MAX_VALUES
         && memchr_iter(b',', text).count() > MAX_VALUES
@@ -49,20 +49,20 @@ fn commas_between(text: &[u8]) -> usize {
 }
 
 /// Returns the message for a text with too many values.
-pub(in crate::formats) fn too_many_values() -> String {
+pub(crate) fn too_many_values() -> String {
     let most = MAX_VALUES / 1_000_000;
     format!("it has more than {most} million values, more than any session")
 }
 
 /// Whether a text is exactly one value. Checks neither strings nor depth.
-pub(in crate::formats) fn is_one_value(text: &[u8]) -> bool {
+pub(crate) fn is_one_value(text: &[u8]) -> bool {
     let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
     matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()
 }
 
 /// Parses the value of a whole document, see [`parse_lenient`]. A large document is parsed in pieces on all cores.
 /// Keeps the first `most` elements of each large list. Advances `progress` by its share of the bytes.
-pub(in crate::formats) fn parse_document(
+pub(crate) fn parse_document(
     bytes: &[u8],
     span: &Span,
     most: usize,

@@ -10,14 +10,14 @@ use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 /// Returns the byte range of a document's value, without a byte order mark and surrounding whitespace.
-pub(in crate::formats) fn document_span(bytes: &[u8]) -> Span {
+pub(crate) fn document_span(bytes: &[u8]) -> Span {
     let text = &bytes[text_start(bytes)..];
     let start = bytes.len() - text.trim_ascii_start().len();
     start..start + text.trim_ascii().len()
 }
 
 /// Returns the byte ranges of the elements of the array at `span`, or `None` if it is not an array.
-pub(in crate::formats) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span>> {
+pub(crate) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span>> {
     let mut at = open(bytes, span, b'[')?;
     let mut found = Vec::new();
     loop {
@@ -35,7 +35,7 @@ pub(in crate::formats) fn elements(bytes: &[u8], span: &Span) -> Option<Vec<Span
 }
 
 /// Returns the decoded keys and byte ranges of the members of the object at `span`, or `None` if it is not an object.
-pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(String, Span)>> {
+pub(crate) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(String, Span)>> {
     let mut at = open(bytes, span, b'{')?;
     let mut found = Vec::new();
     loop {
@@ -59,7 +59,7 @@ pub(in crate::formats) fn members(bytes: &[u8], span: &Span) -> Option<Vec<(Stri
 }
 
 /// Returns the byte range of a member of the object at `span`, the last one if the key occurs several times.
-pub(in crate::formats) fn member(bytes: &[u8], span: &Span, key: &str) -> Option<Span> {
+pub(crate) fn member(bytes: &[u8], span: &Span, key: &str) -> Option<Span> {
     members(bytes, span)?.into_iter().rev().find(|(name, _)| name == key).map(|(_, span)| span)
 }
 

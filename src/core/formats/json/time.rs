@@ -10,7 +10,7 @@ const END_OF_TIME: i64 = 253_402_300_800_000;
 
 /// Parses a time: RFC 3339 with `Z` or an offset, or seconds, milliseconds or microseconds since 1970. Returns `None`
 /// for implausible times.
-pub(in crate::formats) fn millis(value: &Value) -> Option<Millis> {
+pub(crate) fn millis(value: &Value) -> Option<Millis> {
     let millis = match value {
         Value::String(text) => rfc3339(text.trim())?,
         Value::Number(number) => epoch(number.as_f64()?)?,
@@ -20,7 +20,7 @@ pub(in crate::formats) fn millis(value: &Value) -> Option<Millis> {
 }
 
 /// Parses a time from a borrowed value, see [`millis`].
-pub(in crate::formats) fn millis_read(value: &BorrowedValue<'_>) -> Option<Millis> {
+pub(crate) fn millis_read(value: &BorrowedValue<'_>) -> Option<Millis> {
     match value {
         BorrowedValue::Text(_) => within_sessions(rfc3339(value.as_str()?.trim())?),
         BorrowedValue::Number(_) => millis(&value.to_value()),

@@ -57,12 +57,12 @@ pub(super) fn numbered_lines(
 }
 
 /// Whether the file has too many lines.
-pub(in crate::formats) fn has_too_many_lines(bytes: &FileBytes) -> bool {
+pub(crate) fn has_too_many_lines(bytes: &FileBytes) -> bool {
     bytes.len() > MAX_LINES && bytes.line_ends(&(0..bytes.len())) >= MAX_LINES
 }
 
 /// Returns the message for a file with too many lines.
-pub(in crate::formats) fn too_many_lines() -> String {
+pub(crate) fn too_many_lines() -> String {
     let most = MAX_LINES / 1_000_000;
     format!("it has more than {most} million lines, more than any session")
 }

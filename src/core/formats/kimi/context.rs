@@ -13,7 +13,7 @@ use crate::json::Value;
 use crate::session::{CallDraft, Draft, Role, Usage};
 use crate::units::Tokens;
 
-pub(in crate::formats) const CONTEXT: Format = Format {
+pub(crate) const CONTEXT: Format = Format {
     name: DIALECT.name,
     label: "Kimi CLI context",
     detect,

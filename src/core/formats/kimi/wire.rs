@@ -18,7 +18,7 @@ use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Session, SubAgent, Track};
 
-pub(in crate::formats) const WIRE: Format = Format {
+pub(crate) const WIRE: Format = Format {
     name: "kimi_wire",
     label: "Kimi wire log",
     detect,

@@ -10,7 +10,7 @@ use crate::json::Value;
 use crate::session::{CallDraft, Draft, Usage};
 use crate::units::Tokens;
 
-pub(in crate::formats) const MESSAGES: Format = Format {
+pub(crate) const MESSAGES: Format = Format {
     name: DIALECT.name,
     label: "LangChain messages",
     detect,

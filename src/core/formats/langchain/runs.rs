@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Role, Span, Usage};
 use crate::units::Tokens;
 
-pub(in crate::formats) const RUNS: Format = Format {
+pub(crate) const RUNS: Format = Format {
     name: "langsmith",
     label: "LangSmith runs",
     detect,

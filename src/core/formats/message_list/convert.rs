@@ -11,10 +11,7 @@ use crate::session::{Body, Managed, ManagedEntry, ManagedPart, Message, Part, Ro
 use std::collections::HashMap;
 
 /// Converts the managed conversation.
-pub(in crate::formats) fn plain_messages(
-    session: &Session,
-    managed: &Managed,
-) -> Vec<PlainMessage> {
+pub(crate) fn plain_messages(session: &Session, managed: &Managed) -> Vec<PlainMessage> {
     let mut messages = Vec::with_capacity(managed.entries.len());
     for entry in &managed.entries {
         match entry {

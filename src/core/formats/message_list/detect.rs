@@ -7,20 +7,17 @@ use crate::json::Value;
 
 /// The messages of a file.
 #[derive(Debug)]
-pub(in crate::formats) struct DetectedList<'a> {
+pub(crate) struct DetectedList<'a> {
     /// Description of how the file stores them.
-    pub(in crate::formats) how: &'static str,
+    pub(crate) how: &'static str,
     /// The objects that contain a list of messages.
-    pub(in crate::formats) bodies: Vec<&'a Value>,
+    pub(crate) bodies: Vec<&'a Value>,
     /// The messages of all inspected conversations.
-    pub(in crate::formats) messages: Vec<&'a Value>,
+    pub(crate) messages: Vec<&'a Value>,
 }
 
 /// Lists the messages of a file. Returns `None` for other files and for sessions of other agents.
-pub(in crate::formats) fn detect_list<'a>(
-    probe: &'a Probe,
-    shape: &Shape,
-) -> Option<DetectedList<'a>> {
+pub(crate) fn detect_list<'a>(probe: &'a Probe, shape: &Shape) -> Option<DetectedList<'a>> {
     if probe.unsupported().is_some() {
         return None;
     }

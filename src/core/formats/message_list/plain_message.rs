@@ -8,16 +8,16 @@ use std::fmt::Write as _;
 
 /// A message in a format-independent form.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) struct PlainMessage {
+pub(crate) struct PlainMessage {
     /// Role of the sender.
-    pub(in crate::formats) role: Role,
+    pub(crate) role: Role,
     /// Content blocks.
-    pub(in crate::formats) blocks: Vec<PlainBlock>,
+    pub(crate) blocks: Vec<PlainBlock>,
 }
 
 /// A content block.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::formats) enum PlainBlock {
+pub(crate) enum PlainBlock {
     /// Text that is not only white space.
     Text(String),
     /// A thought with its signature, as Anthropic writes it. Thoughts of other providers cannot be resent.
@@ -56,7 +56,7 @@ pub(super) fn text_block(text: &str) -> Option<PlainBlock> {
 }
 
 /// Serializes a request document: its members in order, then the messages, one per line.
-pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
+pub(crate) fn document(members: &[(&str, Value)], messages: Lines) -> Vec<u8> {
     let members = members.iter().map(|(key, value)| format!("  \"{key}\": {value},\n"));
     let head = format!("{{\n{}  \"messages\": [\n", members.collect::<String>());
     let mut text = messages.0;
@@ -67,11 +67,11 @@ pub(in crate::formats) fn document(members: &[(&str, Value)], messages: Lines) -
 
 /// Serialized messages of a document, one per line. Kept as text because values need several times the memory.
 #[derive(Default)]
-pub(in crate::formats) struct Lines(String);
+pub(crate) struct Lines(String);
 
 impl Lines {
     /// Adds a message.
-    pub(in crate::formats) fn push(&mut self, message: &Value) {
+    pub(crate) fn push(&mut self, message: &Value) {
         let gap = if self.0.is_empty() { "" } else { ",\n" };
         let _ = write!(self.0, "{gap}    {message}");
     }
@@ -79,13 +79,13 @@ impl Lines {
 
 impl Media {
     /// Returns the text that replaces media that a format does not support.
-    pub(in crate::formats) fn placeholder(&self) -> String {
+    pub(crate) fn placeholder(&self) -> String {
         format!("[{}: cannot be written in this format]", self.kind.name())
     }
 }
 
 /// Returns the name, description and schema of a tool definition in any provider's form.
-pub(in crate::formats) fn definition(tool: &Value) -> (String, Option<Value>, Value) {
+pub(crate) fn definition(tool: &Value) -> (String, Option<Value>, Value) {
     let inner = ["function", "custom"]
         .iter()
         .find_map(|key| tool.get(key).filter(|v| v.is_object()))

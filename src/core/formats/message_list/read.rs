@@ -32,7 +32,7 @@ struct ReadElement {
 }
 
 /// Reads a file.
-pub(in crate::formats) fn read(
+pub(crate) fn read(
     input: &Input,
     progress: &Progress,
     dialect: &Dialect,

@@ -7,19 +7,19 @@ use crate::session::Span;
 
 /// Location of a list of messages.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::formats) struct Shape {
+pub(crate) struct Shape {
     /// Members that may hold the list; the first match wins.
-    pub(in crate::formats) lists: &'static [&'static str],
+    pub(crate) lists: &'static [&'static str],
     /// Members of which a message has at least one. Its value is the kind of message.
-    pub(in crate::formats) marks: &'static [&'static str],
+    pub(crate) marks: &'static [&'static str],
     /// Members that may hold the model's answer to the messages.
-    pub(in crate::formats) answers: &'static [&'static str],
+    pub(crate) answers: &'static [&'static str],
     /// Members of the document that may list conversations.
-    pub(in crate::formats) many: &'static [&'static str],
+    pub(crate) many: &'static [&'static str],
 }
 
 /// Chat requests: `messages` with a `role`.
-pub(in crate::formats) const CHAT: Shape = Shape {
+pub(crate) const CHAT: Shape = Shape {
     lists: &["messages"],
     marks: &["role"],
     answers: &["response", "choices", "preferred_output"],
@@ -32,7 +32,7 @@ pub(super) const MESSAGES_PER_BROKEN: usize = 4;
 
 /// Returns whether a value in a list of messages is a damaged message rather than something else: it has no role or no
 /// valid content.
-pub(in crate::formats) fn is_broken(value: &Value) -> bool {
+pub(crate) fn is_broken(value: &Value) -> bool {
     let Value::Object(members) = value else {
         return !value.is_array();
     };
@@ -47,7 +47,7 @@ pub(in crate::formats) fn is_broken(value: &Value) -> bool {
 }
 
 /// Returns an error for a message with a role but without readable content.
-pub(in crate::formats) fn refuse_empty(value: &Value) -> Result<(), String> {
+pub(crate) fn refuse_empty(value: &Value) -> Result<(), String> {
     if json::str_at(value, &["role"]).is_some() && is_broken(value) {
         return Err(
             "a message without readable content is kept, but not sent to the model".to_owned()

@@ -16,7 +16,7 @@ const TIMES: [&[&str]; 5] =
     [&["timestamp"], &["created_at"], &["ts"], &["extra", "timestamp"], &["created"]];
 
 /// Returns the call that a record reports, if it reports usage.
-pub(in crate::formats) fn call_of(record: &Value) -> Option<CallDraft> {
+pub(crate) fn call_of(record: &Value) -> Option<CallDraft> {
     ANSWERS.iter().find_map(|path| {
         let answer = json::at(record, path)?;
         Some(CallDraft {
@@ -38,12 +38,12 @@ fn is_cut(answer: &Value) -> bool {
 }
 
 /// Returns the time of a record.
-pub(in crate::formats) fn time_of(record: &Value) -> Option<Millis> {
+pub(crate) fn time_of(record: &Value) -> Option<Millis> {
     TIMES.iter().find_map(|path| json::millis_at(record, path))
 }
 
 /// Reads usage in any provider's form. Returns `None` if the input is zero or missing.
-pub(in crate::formats) fn of_usage(usage: &Value) -> Option<Usage> {
+pub(crate) fn of_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let read = count(&["cache_read_input_tokens"]);
     let write = count(&["cache_creation_input_tokens"]);

@@ -10,7 +10,7 @@ use crate::json::Value;
 use crate::session::{Body, Draft, Part, Role};
 
 /// Reads the tool definitions of a request, including legacy functions.
-pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
+pub(crate) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
     tool_definitions(body, &["tools", "functions"])
         .map(|draft| ("tools", draft))
         .into_iter()
@@ -18,7 +18,7 @@ pub(in crate::formats) fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 /// Reads a message.
-pub(in crate::formats) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
+pub(crate) fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
     let (role, parts) = match json::str_at(value, &["role"]) {
         Some("system" | "developer") => (Role::System, content(value)),
         Some("user") => (Role::User, content(value)),

@@ -25,18 +25,18 @@ pub(super) fn request(session: &Session, managed: &Managed) -> Vec<u8> {
 }
 
 /// Creates a message that Plimsoll adds.
-pub(in crate::formats) fn written(role: Role, text: &str) -> Value {
+pub(crate) fn written(role: Role, text: &str) -> Value {
     let role = if role == Role::Tool { Role::User } else { role };
     json!({"role": role.name(), "content": text})
 }
 
 /// Creates a result that Plimsoll adds.
-pub(in crate::formats) fn added_result(call: &str, text: &str) -> Value {
+pub(crate) fn added_result(call: &str, text: &str) -> Value {
     json!({"role": "tool", "tool_call_id": call, "content": text})
 }
 
 /// Rewrites a message some of whose parts changed.
-pub(in crate::formats) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
+pub(crate) fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     if editing.is_emptied() {
         return None;
     }

@@ -3,7 +3,7 @@
 const UTF_16: &str = "UTF-16 text: save it as UTF-8";
 
 /// Describes a binary file by its first bytes. Returns `None` for text.
-pub(in crate::formats) fn binary(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn binary(bytes: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"SQLite format 3\0", "a SQLite database"),
         (b"\x1f\x8b", "a compressed file (gzip)"),

@@ -16,7 +16,7 @@ const MAX_LISTED_KEYS: usize = 6;
 
 impl Probe {
     /// Returns the description of a session of an agent that is not supported.
-    pub(in crate::formats) fn unsupported(&self) -> Option<&'static str> {
+    pub(crate) fn unsupported(&self) -> Option<&'static str> {
         self.signature().filter(|t| t.is_session).map(|t| t.label)
     }
 

@@ -13,20 +13,20 @@ use std::collections::BTreeMap;
 
 /// A model of the map.
 #[derive(Debug)]
-pub(in crate::presets) struct MappedModel {
+pub(crate) struct MappedModel {
     /// Its own name.
-    pub(in crate::presets) name: String,
+    pub(crate) name: String,
     /// Longest prompt in tokens, if listed.
-    pub(in crate::presets) window: Option<u64>,
+    pub(crate) window: Option<u64>,
     /// Its price, and the one at reduced hours.
-    pub(in crate::presets) prices: Vec<Price>,
+    pub(crate) prices: Vec<Price>,
 }
 
 /// A row of the map.
 type PriceRow<'a> = (&'a str, &'a Map<String, Value>);
 
 /// Returns true if a text may be a price map: it is JSON.
-pub(in crate::presets) fn is_map(text: &str) -> bool {
+pub(crate) fn is_map(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
@@ -34,7 +34,7 @@ pub(in crate::presets) fn is_map(text: &str) -> bool {
 ///
 /// # Errors
 /// A sentence about the problem.
-pub(in crate::presets) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<MappedModel>, String> {
     let map = crate::json::from_str(text).map_err(|error| error.to_string())?;
     let mut groups: BTreeMap<String, Vec<PriceRow<'_>>> = BTreeMap::new();
     for (name, row) in map.as_object().into_iter().flatten() {

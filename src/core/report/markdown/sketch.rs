@@ -52,5 +52,5 @@ fn mark(column: &LaneColumn) -> char {
 
 impl LaneReport {
     /// Maximum columns of a sketch, to fit next to a name in a terminal of usual width.
-    pub(in crate::report) const COLUMNS: usize = 64;
+    pub(crate) const COLUMNS: usize = 64;
 }

@@ -19,7 +19,7 @@ write write_file write_stdin";
 
 /// Converts texts for a report.
 #[derive(Debug)]
-pub(in crate::report) struct Redactor {
+pub(crate) struct Redactor {
     redacts: bool,
     /// Numbers assigned so far, so that each thing keeps its number.
     numbers: HashMap<(NameKind, String), usize>,
@@ -30,7 +30,7 @@ pub(in crate::report) struct Redactor {
 
 impl Redactor {
     /// Creates a converter that shows everything, or that redacts foreign texts.
-    pub(in crate::report) fn new(redacts: bool) -> Self {
+    pub(crate) fn new(redacts: bool) -> Self {
         Self {
             redacts,
             numbers: HashMap::new(),
@@ -40,17 +40,17 @@ impl Redactor {
     }
 
     /// True if foreign texts are redacted.
-    pub(in crate::report) fn redacts(&self) -> bool {
+    pub(crate) fn redacts(&self) -> bool {
         self.redacts
     }
 
     /// Converts a text; redacted, only its length remains.
-    pub(in crate::report) fn text(&self, text: &str) -> ReportText {
+    pub(crate) fn text(&self, text: &str) -> ReportText {
         self.or(text, || length_of(text))
     }
 
     /// Converts the first characters of a text; redacted, only its length remains.
-    pub(in crate::report) fn start_of(&self, text: &str, most: usize) -> ReportText {
+    pub(crate) fn start_of(&self, text: &str, most: usize) -> ReportText {
         let start: String = text.chars().take(most).collect();
         if self.redacts || start.len() == text.len() {
             self.text(text)
@@ -60,7 +60,7 @@ impl Redactor {
     }
 
     /// Converts a name; redacted, it becomes a number.
-    pub(in crate::report) fn numbered(&mut self, what: NameKind, text: &str) -> ReportText {
+    pub(crate) fn numbered(&mut self, what: NameKind, text: &str) -> ReportText {
         if !self.redacts {
             return plain(text);
         }
@@ -68,7 +68,7 @@ impl Redactor {
     }
 
     /// Converts a name, which is kept if a bundled preset uses it.
-    pub(in crate::report) fn name(&mut self, what: NameKind, text: &str) -> ReportText {
+    pub(crate) fn name(&mut self, what: NameKind, text: &str) -> ReportText {
         if !self.redacts {
             return plain(text);
         }
@@ -76,7 +76,7 @@ impl Redactor {
     }
 
     /// Converts the name of a tool.
-    pub(in crate::report) fn tool(&mut self, tool: &str) -> ReportText {
+    pub(crate) fn tool(&mut self, tool: &str) -> ReportText {
         if !self.redacts {
             return plain(tool);
         }
@@ -84,7 +84,7 @@ impl Redactor {
     }
 
     /// Converts the name of a model; a listed model gets the name in the table of windows.
-    pub(in crate::report) fn model(&mut self, model: &str) -> ReportText {
+    pub(crate) fn model(&mut self, model: &str) -> ReportText {
         if !self.redacts {
             return plain(model);
         }
@@ -94,7 +94,7 @@ impl Redactor {
     }
 
     /// Converts the readable name of a message.
-    pub(in crate::report) fn message(&mut self, name: &MessageName<'_>) -> ReportText {
+    pub(crate) fn message(&mut self, name: &MessageName<'_>) -> ReportText {
         if !self.redacts {
             return plain(name.to_string());
         }
@@ -129,7 +129,7 @@ impl Redactor {
     }
 
     /// Converts a sentence that may quote foreign text; redacted, numbers and known words remain.
-    pub(in crate::report) fn sentence(&self, text: &str) -> ReportText {
+    pub(crate) fn sentence(&self, text: &str) -> ReportText {
         self.or(text, || {
             let words = pieces(text).into_iter().map(|piece| match piece {
                 TextPiece::Mark(mark) => RedactedPiece::Mark(mark),
@@ -140,7 +140,7 @@ impl Redactor {
     }
 
     /// Converts the cause of an event: the trigger with its values.
-    pub(in crate::report) fn cause(&mut self, cause: &Cause) -> ReportText {
+    pub(crate) fn cause(&mut self, cause: &Cause) -> ReportText {
         if !self.redacts {
             return plain(cause.filled_in(quantity));
         }
@@ -158,7 +158,7 @@ impl Redactor {
     }
 
     /// Converts a policy; redacted, names that no bundled preset uses become numbers.
-    pub(in crate::report) fn policy(&mut self, policy: &Policy) -> ReportText {
+    pub(crate) fn policy(&mut self, policy: &Policy) -> ReportText {
         self.name(NameKind::Policy, &policy.label)
     }
 

@@ -3,10 +3,11 @@
 use super::assemble::{assemble, compacted, summaries, visible};
 use super::event::{AdkEvent, AdkEventKind, response_id};
 use super::pair::without_lone_responses;
-use crate::chat::{ChatMessage, Layout, python_dumps, python_str, tools_by_call};
+use crate::chat::{ChatMessage, tools_by_call};
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps, python_str};
+use crate::languages::python::{is_true, signed};
 use crate::systems::growing_list::GrowingList;
-use crate::systems::python::{is_true, signed};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -2,8 +2,9 @@
 
 use super::estimate::{response, tool_name, tools};
 use super::event::{AdkEvent, AdkEventKind};
-use crate::chat::{ChatMessage, SummaryRequest, python_str};
-use crate::systems::python::first_chars;
+use crate::chat::{ChatMessage, SummaryRequest};
+use crate::languages::python::first_chars;
+use crate::languages::python::python_str;
 
 const PROMPT: &str = include_str!("prompt.txt");
 /// Maximum characters of arguments, and of a response.

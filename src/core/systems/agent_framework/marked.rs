@@ -1,7 +1,8 @@
 //! Messages with the marks of compaction, and the token estimate.
 
-use crate::chat::{Arguments, Block, Call, ChatMessage, Content, Layout, Rule, python_dumps};
+use crate::chat::{Arguments, Block, Call, ChatMessage, Content, Rule};
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps};
 use std::sync::Arc;
 
 const CHARS: Rule = Rule::new("agent_framework: chars");

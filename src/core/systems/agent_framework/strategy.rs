@@ -5,7 +5,7 @@ use super::history::History;
 use super::marked::{Kind, Marked, result_text};
 use super::summarize::{Summarization, summarize};
 use crate::chat::{PendingRequest, Replies, tools_by_call};
-use crate::systems::python::{first_chars, strip, strip_end};
+use crate::languages::python::{first_chars, strip, strip_end};
 use crate::systems::session_state::Effects;
 use std::sync::Arc;
 

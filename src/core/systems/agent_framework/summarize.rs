@@ -4,7 +4,7 @@ use super::group::{groups, insert};
 use super::history::History;
 use super::marked::{Kind, Marked, arguments_text, result_text, texts};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use std::fmt::Write as _;
 use std::sync::Arc;
 

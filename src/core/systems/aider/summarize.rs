@@ -1,8 +1,10 @@
 //! `ChatSummary.summarize`: summarizes the older part of finished turns, again if the result is still too large.
 
-use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, Rule};
-use crate::chat::{SummaryReply, SummaryRequest, python_dumps};
+use crate::chat::{ChatMessage, PendingRequest, Replies, Rule};
+use crate::chat::{SummaryReply, SummaryRequest};
 use crate::json::json;
+use crate::languages::python::Layout;
+use crate::languages::python::python_dumps;
 use crate::systems::litellm::{PRIMING, TokenCounter};
 
 const PROMPT: &str = include_str!("prompt.txt");

@@ -4,10 +4,10 @@
 
 use crate::chat::{
     Arguments, BlockBody, Call, Calls, ChatMessage, Content, Function, Rule, call_from_json,
-    python_str,
 };
 use crate::json::{Map, Value};
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
+use crate::languages::python::python_str;
 use crate::units::Tokens;
 
 /// `APPROX_CHARS_PER_TOKEN`.

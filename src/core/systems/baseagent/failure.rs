@@ -1,6 +1,6 @@
 //! Failures of a call: retries and log texts.
 
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// Maximum number of attempts of a call.
 // As in baseagent 18565d9, `src/core/loop.py`, like the wait.

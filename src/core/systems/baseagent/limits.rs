@@ -1,7 +1,7 @@
 //! Limits of BaseAgent's compaction. In `compaction.py` they are constants that its configuration does not change; a preset
 //! sets them through its settings.
 
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 use crate::units::Tokens;
 
 /// Thresholds of BaseAgent's compaction. Values are signed because Python's integers are.

@@ -1,7 +1,7 @@
 //! Log lines of the context management.
 
 use super::Limits;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 use crate::units::Tokens;
 
 /// Log line at the start.

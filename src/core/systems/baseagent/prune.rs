@@ -3,7 +3,7 @@
 use super::Limits;
 use super::estimate::whole_content_tokens;
 use crate::chat::ChatMessage;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 use crate::units::Tokens;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use crate::chat::ChatMessage;
 use crate::json::Value;
-use crate::systems::javascript::{first_units, length};
+use crate::languages::javascript::{first_units, length};
 
 /// Maximum UTF-16 units of a command in a notice.
 // As in Cline at 21cb8d25, `extensions/context`.

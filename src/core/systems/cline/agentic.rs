@@ -5,7 +5,7 @@ use super::budget::Budget;
 use super::stored::{Stored, StoredKind, tokens};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::json::{Value, json};
-use crate::systems::javascript::{first_units, length, named_arguments};
+use crate::languages::javascript::{first_units, length, named_arguments};
 
 /// Maximum UTF-16 units of a result or thought in a request.
 // The limits of this file are those of Cline at 21cb8d25, `agentic-compaction.ts`.

@@ -1,6 +1,6 @@
 //! Results as `MessageBuilder.buildForApi` sends them: the middle of long ones is removed.
 
-use crate::systems::javascript::{first_units, last_units, length};
+use crate::languages::javascript::{first_units, last_units, length};
 
 /// Maximum UTF-16 units of a result.
 // As in Cline at 21cb8d25, `session/services/message-builder.ts`.

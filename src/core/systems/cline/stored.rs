@@ -3,8 +3,8 @@
 use super::shape::shortened_result;
 use crate::chat::{ChatMessage, Rule};
 use crate::json::{Value, json};
+use crate::languages::javascript::length;
 use crate::session::WrittenKind;
-use crate::systems::javascript::length;
 use std::ops::Range;
 
 /// Envelope of a message besides its role and content: an id of 12 characters and a time in milliseconds.

@@ -3,7 +3,7 @@
 use super::units::units;
 use crate::chat::ChatMessage;
 use crate::engine::MessageEdit;
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 use std::collections::BTreeMap;
 
 const NOTICE: &str = "[[NOTE] This file read has been removed to save space in the context window. Refer to the latest file read for the most up to date version of this file.]";

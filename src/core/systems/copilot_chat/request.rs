@@ -1,8 +1,8 @@
 //! The summary requests: the history itself, else a transcript of it.
 
 use crate::chat::{Call, ChatMessage, SummaryRequest};
+use crate::languages::javascript::{first_units, length};
 use crate::session::WrittenKind;
-use crate::systems::javascript::{first_units, length};
 use std::collections::HashMap;
 
 const SYSTEM: &str = include_str!("prompts/system.txt");

@@ -2,7 +2,7 @@
 
 use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Text, message_to_json};
 use crate::json::{Value, json};
-use crate::systems::python::{first_chars, strip};
+use crate::languages::python::{first_chars, strip};
 use std::sync::Arc;
 
 /// Returns a block's `type`; `None` if it is not a dictionary.

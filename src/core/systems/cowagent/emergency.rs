@@ -3,8 +3,9 @@
 
 use super::block::{cut_text, input_mut, is, result_text, set_result_text, set_text, text_of};
 use super::turn::turns;
-use crate::chat::{Block, ChatMessage, Content, Layout, python_dumps};
+use crate::chat::{Block, ChatMessage, Content};
 use crate::json::Value;
+use crate::languages::python::{Layout, python_dumps};
 
 /// Characters kept of an argument.
 // The limits of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent_stream.py`.

@@ -3,9 +3,10 @@
 //! Tool definitions, roles, lists inside results and almost all of thinking are not counted.
 
 use super::block::{block_kind, call_input, result_text, text_of};
-use crate::chat::{Block, ChatMessage, Content, Layout, Shape, python_dumps};
+use crate::chat::{Block, ChatMessage, Content, Shape};
 use crate::engine::NamedMeter;
 use crate::json::Value;
+use crate::languages::python::{Layout, python_dumps};
 
 /// An `image` block; one in OpenAI's format (`image_url`) counts as [`OTHER`].
 // The numbers of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent.py`.

@@ -2,7 +2,7 @@
 
 use super::flush::full_text;
 use crate::chat::ChatMessage;
-use crate::systems::python::{first_chars, is_space, strip};
+use crate::languages::python::{first_chars, is_space, strip};
 
 /// Characters of a question or an answer.
 // The numbers of this file are those of `CowAgent` 2.0.8, `agent/memory/summarizer.py`.

@@ -4,7 +4,7 @@ use super::block::text_of;
 use super::inject::Target;
 use crate::chat::{BlockBody, ChatMessage, Content};
 use crate::json::Value;
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use crate::units::{self, Millis};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

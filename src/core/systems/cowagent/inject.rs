@@ -4,7 +4,7 @@
 
 use super::block::{is, set_text, text_of};
 use crate::chat::{ChatMessage, Content};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use std::sync::Arc;
 
 /// The text before which a summary will be inserted.

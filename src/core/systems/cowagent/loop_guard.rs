@@ -1,7 +1,7 @@
 //! Guards against endless runs: refusal of repeated calls, the hint to stop, and the report after the last step.
 
-use crate::chat::{Layout, python_dumps};
 use crate::json::Value;
+use crate::languages::python::{Layout, python_dumps};
 
 /// Maximum number of calls that are recorded.
 // The limits of this file are those of `CowAgent` 2.0.8, `agent/protocol/agent_stream.py`.

@@ -3,7 +3,7 @@
 use super::block::{has, is, stripped_text, text_message};
 use super::turn::scheduler_turns;
 use crate::chat::{ChatMessage, Content, Text};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 
 /// The result of restoring.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,9 @@
 //! left to remove. Missing results are inserted directly behind their calls, before these passes and after them.
 
 use super::block::{answered_id, call_id, has};
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule, python_str};
+use crate::chat::{Block, BlockBody, ChatMessage, Content, Fields, Messages, Rule};
 use crate::json::json;
+use crate::languages::python::python_str;
 use std::collections::{BTreeSet, HashSet};
 
 /// Text of an inserted result.

@@ -1,7 +1,8 @@
 //! Statistics of the command `/context`.
 
 use super::block::content_json;
-use crate::chat::{ChatMessage, python_str};
+use crate::chat::ChatMessage;
+use crate::languages::python::python_str;
 
 /// The counts that the command shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::fallback::rule_based;
 use super::flush::full_text;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::python::{first_chars, strip};
+use crate::languages::python::{first_chars, strip};
 
 /// `SUMMARIZE_SYSTEM_PROMPT`.
 const SYSTEM_PROMPT: &str = r#"你是一个对话记录助手。请将对话内容归纳为当天的日常记录。

@@ -2,7 +2,7 @@
 
 use super::block::{cut_text, has, is, result_text, set_result_text};
 use crate::chat::{Block, ChatMessage, Content};
-use crate::systems::python::{first_chars, last_chars};
+use crate::languages::python::{first_chars, last_chars};
 
 /// Returns the head of a text longer than this many characters, with a notice; `None` if it is not longer.
 pub fn cut_result(text: &str, most: usize) -> Option<String> {

@@ -4,7 +4,7 @@
 
 use super::block::{empty_text, has, is, stripped_text, text_message, text_of};
 use crate::chat::{ChatMessage, Content};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use std::ops::Range;
 
 /// Returns whether a user message starts a turn: a string, or a text and no result. Hints of the agent's own do so too;

@@ -4,9 +4,9 @@ use super::call::{Attempt, CallState};
 use crate::chat::{Arguments, Calls, ChatMessage};
 use crate::engine::{Memory, MessageEdit, RewriteInput};
 use crate::json::Value;
+use crate::languages::python::first_chars;
 use crate::systems::langchain::estimate::estimated_tokens;
 use crate::systems::langchain::summarize::share_of;
-use crate::systems::python::first_chars;
 
 /// Key of the messages before their arguments were cut, in memory.
 const ORIGINALS: &str = "deepagents_originals";

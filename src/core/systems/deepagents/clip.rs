@@ -5,7 +5,7 @@ use super::call::{Attempt, CallState};
 use super::files::offloaded;
 use crate::chat::{ChatMessage, PendingRequest, Replies};
 use crate::engine::{Hook, MessageEdit, Rewrite, RewriteInput, Rewritten};
-use crate::systems::python::first_chars;
+use crate::languages::python::first_chars;
 
 /// Characters that are left of a file's content.
 // As in deepagents 0.7.32, `middleware/_overflow_clip.py`.

@@ -1,7 +1,7 @@
 //! The preview of a text that was moved to a file: its first and last lines with numbers.
 
 use crate::chat::{BlockBody, ChatMessage, Content};
-use crate::systems::python::{first_chars, split_lines};
+use crate::languages::python::{first_chars, split_lines};
 
 /// Lines shown at each end.
 // The numbers of this file are those of deepagents 0.7.32, `middleware/_message_eviction.py`.

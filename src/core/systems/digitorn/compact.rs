@@ -8,9 +8,10 @@ use super::safe_split::{safe_keep_behind_system, split_system};
 use super::stop::Stop;
 use super::transcript::summary_request;
 use super::turn_state::TurnState;
-use crate::chat::{ChatMessage, Replies, SummaryReply, python_str};
+use crate::chat::{ChatMessage, Replies, SummaryReply};
 use crate::json::{Map, Value, json};
-use crate::systems::python::{
+use crate::languages::python::python_str;
+use crate::languages::python::{
     PythonError, as_integer, as_number, class_of, first_chars, signed, with_commas,
 };
 

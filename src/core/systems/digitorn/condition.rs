@@ -2,7 +2,7 @@
 
 use super::turn_state::TurnState;
 use crate::json::{Map, Value};
-use crate::systems::python::{PythonError, as_number, class_of};
+use crate::languages::python::{PythonError, as_number, class_of};
 
 /// Maximum nesting depth of conditions that are evaluated.
 // Chosen far above the depth of a condition that somebody writes. The original has no limit but that of Python, about
@@ -51,7 +51,7 @@ fn evaluate(
 fn inner(params: &Map<String, Value>) -> Option<&[Value]> {
     match params.get("conditions") {
         Some(Value::Array(list)) => Some(list),
-        Some(other) if crate::systems::python::is_true(other) => None,
+        Some(other) if crate::languages::python::is_true(other) => None,
         _ => Some(&[]),
     }
 }

@@ -8,7 +8,7 @@ use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
 use crate::json::{Map, Value, json};
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// Converts a hook to the document's meaning: `turn_count` fires at one turn, given by `count`; `inject_message` takes
 /// `message` and `role`.

@@ -7,7 +7,7 @@ use super::reminder::{ReminderInputs, context_reminder};
 use super::safe_split::{safe_keep, split_system};
 use super::tool_injection::ToolInjection;
 use crate::chat::ChatMessage;
-use crate::systems::python::{PythonError, first_chars, signed};
+use crate::languages::python::{PythonError, first_chars, signed};
 
 /// Phrases of an error that identify an overflow, case-insensitive.
 const OVERFLOWS: &[&str] = &[

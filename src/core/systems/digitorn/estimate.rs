@@ -3,11 +3,10 @@
 //! Source: `runtime/hooks.py` (`TurnState`) and `runtime/compaction.py` of mbathe/digitorn-bridge. Both count
 //! characters of texts and arguments. Ids, roles, pictures and tool definitions count 0 in both.
 
-use crate::chat::{
-    Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Messages, Rule, python_str,
-};
+use crate::chat::{Arguments, Block, BlockBody, Call, Calls, ChatMessage, Content, Messages, Rule};
 use crate::json::Value;
-use crate::systems::python::{PythonError, class_of, is_true, len, signed};
+use crate::languages::python::python_str;
+use crate::languages::python::{PythonError, class_of, is_true, len, signed};
 use std::borrow::Cow;
 
 /// Tokens added for each tool call.

@@ -1,7 +1,7 @@
 //! A hook: on an event, if a condition is true, run an action. Definitions, states and events are data.
 
 use crate::json::{Map, Value, json};
-use crate::systems::python::as_number;
+use crate::languages::python::as_number;
 
 /// Events with a second name.
 const ALIASES: &[(&str, &str)] =

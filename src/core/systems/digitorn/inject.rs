@@ -1,9 +1,10 @@
 //! `inject_message`: inserts a note of the application into the conversation.
 
 use super::turn_state::TurnState;
-use crate::chat::{ChatMessage, Content, python_str};
+use crate::chat::{ChatMessage, Content};
 use crate::json::{Map, Value, json};
-use crate::systems::python::is_true;
+use crate::languages::python::is_true;
+use crate::languages::python::python_str;
 
 /// Injects the note; without content only adds a line to the log.
 pub fn inject_message(state: &mut TurnState, params: &Map<String, Value>, log: &mut Vec<String>) {

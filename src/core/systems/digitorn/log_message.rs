@@ -1,9 +1,9 @@
 //! `log`: writes a line to the application's log, with figures of the turn.
 
-use super::format::format_text;
 use super::turn_state::TurnState;
 use crate::json::{Map, Value};
-use crate::systems::python::{PythonError, class_of, signed};
+use crate::languages::python::format::format_text;
+use crate::languages::python::{PythonError, class_of, signed};
 
 /// The default line of a hook.
 const DEFAULT: &str = "Hook fired: turn={turn} tokens={tokens}";

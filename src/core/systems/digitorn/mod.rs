@@ -18,7 +18,6 @@
 //! | `document` | differences between the document and the code |
 //! | `go_rewrite` | the later rewrite in Go |
 //! | `stop` | the reason why a rule stopped |
-//! | `format`, `python_json` | `str.format` and JSON as in Python |
 
 mod actions;
 pub mod clock;
@@ -28,7 +27,6 @@ pub mod config;
 pub mod document;
 pub mod emergency;
 pub mod estimate;
-pub mod format;
 pub mod go_rewrite;
 pub mod hook;
 pub mod inject;
@@ -36,7 +34,6 @@ pub mod log_message;
 pub mod module_action;
 pub mod notes;
 pub mod provider_view;
-mod python_json;
 pub mod reminder;
 pub mod runner;
 pub mod safe_split;

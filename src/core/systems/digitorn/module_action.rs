@@ -3,9 +3,9 @@
 //! A replay calls nothing: it reports the call.
 
 use super::turn_state::{ToolContext, TurnState};
-use crate::chat::{Layout, python_dumps, python_str};
 use crate::json::{Map, Value};
-use crate::systems::python::is_true;
+use crate::languages::python::is_true;
+use crate::languages::python::{Layout, python_dumps, python_str};
 
 /// Makes the call, if there is a tool and a caller.
 pub fn module_action(
@@ -61,7 +61,7 @@ fn render_text(text: &str, tool: &ToolContext) -> String {
         let end = inner.find(['{', '}']).unwrap_or(inner.len());
         let (reference, after) = inner.split_at(end);
         if let Some(after) = after.strip_prefix("}}") {
-            match resolve(reference.trim_matches(crate::systems::python::is_space), tool) {
+            match resolve(reference.trim_matches(crate::languages::python::is_space), tool) {
                 Some(value) => out.push_str(&value),
                 None => out.push_str(&from[..from.len() - after.len()]),
             }

@@ -2,12 +2,11 @@
 //!
 //! Source: `to_chat_messages` of `runtime/messages.py`, mbathe/digitorn-bridge @0828486f. The store keeps everything.
 
-use crate::chat::{
-    Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule, python_str,
-};
+use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, Content, Fields, Messages, Rule};
 use crate::engine::MessageEdit;
 use crate::json::Value;
-use crate::systems::python::{is_space, is_true};
+use crate::languages::python::python_str;
+use crate::languages::python::{is_space, is_true};
 use std::collections::HashSet;
 
 const OPENS: &str = "<think>";

@@ -3,9 +3,10 @@
 use super::estimate::{calls_of, tool_name};
 use super::tool_index::{ToolIndex, qualified};
 use super::tool_injection::ToolInjection;
-use crate::chat::{ChatMessage, Layout, python_dumps};
+use crate::chat::ChatMessage;
 use crate::json::Value;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
+use crate::languages::python::{Layout, python_dumps};
 
 /// Maximum number of names listed of a category.
 // As in mbathe/digitorn-bridge @8d8eb4a6, like the number of examples.

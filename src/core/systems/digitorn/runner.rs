@@ -13,7 +13,7 @@ use super::stop::Stop;
 use super::turn_state::TurnState;
 use crate::chat::{PendingRequest, Replies};
 use crate::json::{Map, Value, json};
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// The hooks of an application with their states.
 #[derive(Clone, Debug)]

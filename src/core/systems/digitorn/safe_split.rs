@@ -5,7 +5,7 @@
 
 use super::estimate::has_calls;
 use crate::chat::{ChatMessage, Messages, Rule};
-use crate::systems::python::{PythonError, signed};
+use crate::languages::python::{PythonError, signed};
 
 /// Returns the number of newest messages to keep, at least `keep_recent`: the cut moves back over results and over
 /// assistant messages with calls. Looks only at the first kept message.

@@ -1,7 +1,7 @@
 //! The reason why a rule stopped.
 
 use crate::chat::PendingRequest;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// Reason why a rule stopped: it needs a summary first, or it raised.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,5 @@
 use super::clock::Clock;
 use super::compact::Surroundings;
-use super::format::format_text;
 use super::hook::{Hook, in_order};
 use super::module_action::render;
 use super::runner::HookRunner;
@@ -8,6 +7,7 @@ use super::tool_result::cut_result;
 use super::turn_state::{ToolContext, TurnState};
 use crate::chat::{ChatMessage, Replies};
 use crate::json::{Value, json};
+use crate::languages::python::format::format_text;
 
 /// Returns the phases that hooks emit for an event on ten plain messages.
 fn phases(hooks: &Value, event: &str, agent: &str) -> Vec<String> {

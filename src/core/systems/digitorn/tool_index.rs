@@ -77,7 +77,7 @@ impl IndexedTool {
     /// Returns its description up to the first full stop.
     pub(super) fn short_description(&self) -> &str {
         let sentence = self.description.split('.').next();
-        sentence.unwrap_or_default().trim_matches(crate::systems::python::is_space)
+        sentence.unwrap_or_default().trim_matches(crate::languages::python::is_space)
     }
 }
 

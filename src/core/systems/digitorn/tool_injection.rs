@@ -1,7 +1,7 @@
 //! Description of tools to the model, which decides what the reminder after a compaction lists.
 
-use crate::chat::{Layout, python_dumps};
 use crate::json::Value;
+use crate::languages::python::{Layout, python_dumps};
 
 /// Tokens assumed for a tool whose definition is unknown.
 // The numbers of this file are those of mbathe/digitorn-bridge @8d8eb4a6.

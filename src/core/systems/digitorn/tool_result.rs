@@ -2,8 +2,8 @@
 //!
 //! Source: `runtime/messages.py` of mbathe/digitorn-bridge @0828486f.
 
-use super::python_json::{Top, list, object, read};
-use crate::systems::python::{first_chars, signed};
+use crate::languages::python::json_text::{Top, list, object, read};
+use crate::languages::python::{first_chars, signed};
 
 /// Characters that a result may have in any window.
 const MIN_CHARS: i64 = 4_000;
@@ -59,7 +59,7 @@ pub fn cut_result(text: &str, most: i64, tool: &str, cuts_short_lists: bool) -> 
 }
 
 fn cut_entries(
-    mut fields: Vec<super::python_json::Field>,
+    mut fields: Vec<crate::languages::python::json_text::Field>,
     budget: i64,
     tool: &str,
 ) -> Option<String> {

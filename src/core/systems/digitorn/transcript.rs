@@ -1,9 +1,10 @@
 //! The summary request: the old messages as lines of text.
 
 use super::estimate::{calls_of, has_calls, tool_name};
-use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest, python_str};
+use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest};
 use crate::json::Value;
-use crate::systems::python::{PythonError, class_of, first_chars, is_true, len};
+use crate::languages::python::python_str;
+use crate::languages::python::{PythonError, class_of, first_chars, is_true, len};
 
 /// Characters quoted of a tool result.
 // As in mbathe/digitorn-bridge @8d8eb4a6, `runtime/hooks.py`.

@@ -5,7 +5,7 @@ use super::tool_injection::ToolInjection;
 use super::window;
 use crate::chat::Messages;
 use crate::json::Value;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// `last_compact_turn` of an agent that never compacted.
 // As in mbathe/digitorn-bridge @8d8eb4a6: low enough that no usual cooldown delays the first compaction.

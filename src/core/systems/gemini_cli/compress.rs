@@ -3,7 +3,7 @@
 use super::contents::{call_id, contents, estimated_tokens, parts, tools};
 use crate::chat::{Block, Calls, ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::json::json;
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 use std::ops::Range;
 use std::sync::Arc;
 

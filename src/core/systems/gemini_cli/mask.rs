@@ -5,7 +5,7 @@ use super::output_file::path;
 use crate::chat::{ChatMessage, Rule};
 use crate::engine::Storage;
 use crate::json::json;
-use crate::systems::javascript::{first_units, last_units, length};
+use crate::languages::javascript::{first_units, last_units, length};
 
 /// Tools whose results are never masked.
 const EXEMPT: [&str; 4] = ["activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"];

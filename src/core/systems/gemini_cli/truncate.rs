@@ -1,7 +1,7 @@
 //! Truncation of tool results on arrival.
 
-use crate::systems::javascript::{first_units, last_units, length};
-use crate::systems::python::with_commas;
+use crate::languages::javascript::{first_units, last_units, length};
+use crate::languages::python::with_commas;
 
 /// Share of the limit that is kept of the start.
 // As in gemini-cli-core 0.61.0, `utils/fileUtils.js`, which `scheduler/tool-executor.js` calls.

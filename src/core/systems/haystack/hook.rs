@@ -3,9 +3,10 @@
 
 use super::conversation::Conversation;
 use super::render::sorted;
-use crate::chat::{ChatMessage, Layout, python_dumps};
+use crate::chat::ChatMessage;
 use crate::engine::{RewriteInput, Rewritten};
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps};
 
 /// Numbers that all compactors need.
 pub(super) const NUMBERS: [&str; 6] =

@@ -1,7 +1,8 @@
 //! Messages as text.
 
-use crate::chat::{Block, BlockBody, ChatMessage, Content, Layout, python_dumps};
+use crate::chat::{Block, BlockBody, ChatMessage, Content};
 use crate::json::Value;
+use crate::languages::python::{Layout, python_dumps};
 
 /// Returns a message as text. `tool` is the tool of a result. Reasoning is omitted. With details, calls have their id.
 pub(super) fn render(message: &ChatMessage, tool: &str, with_details: bool) -> String {

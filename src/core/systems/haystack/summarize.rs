@@ -6,7 +6,7 @@ use super::hook::{self, check, compacted};
 use super::render::render;
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryRequest};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use crate::systems::stage_settings::{joined, summarizing};
 
 /// `summary_tokens` is the size that the system expects of a summary.

@@ -3,9 +3,10 @@
 use super::compress::{Compressed, Settings, compress};
 use super::estimate::{sent, stored};
 use super::state::{State, threshold};
-use crate::chat::{ChatMessage, Layout, PendingRequest, Replies, n_system, python_dumps};
+use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
 use crate::json::{Value, json, to_value};
+use crate::languages::python::{Layout, python_dumps};
 use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.

@@ -2,10 +2,11 @@
 
 use super::prune::without_images;
 use super::summary_text::{BELOW, END, PREFIX, PRIOR, is_summary, text_of, without_prefix};
-use crate::chat::{Block, BlockBody, Calls, ChatMessage, Content, python_str};
+use crate::chat::{Block, BlockBody, Calls, ChatMessage, Content};
 use crate::json::json;
+use crate::languages::python::python_str;
+use crate::languages::python::{first_chars, is_space, strip, strip_end};
 use crate::session::WrittenKind;
-use crate::systems::python::{first_chars, is_space, strip, strip_end};
 use std::collections::HashSet;
 
 const TASK: &str = "## Historical Task Snapshot";

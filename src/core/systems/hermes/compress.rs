@@ -7,7 +7,7 @@ use super::request::summary_request;
 use super::state::State;
 use super::summary_text::{is_summary, text_of, without_prefix};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 
 /// Messages that must be left besides the head.
 // As in hermes-agent 0.19.0, `agent/context_compressor.py`.

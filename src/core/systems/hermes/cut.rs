@@ -3,7 +3,7 @@
 use super::estimate::budget;
 use super::summary_text::{is_summary, text_of};
 use crate::chat::ChatMessage;
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 
 /// Maximum number of newest messages that are kept whatever their size.
 // The numbers of this file are those of hermes-agent 0.19.0, `_find_tail_cut_by_tokens`

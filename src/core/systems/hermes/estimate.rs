@@ -2,10 +2,10 @@
 
 use super::summary_text::is_summary;
 use crate::chat::{
-    Arguments, Block, BlockBody, Calls, ChatMessage, Content, Layout, Rule, message_to_json,
-    python_dumps, python_str,
+    Arguments, Block, BlockBody, Calls, ChatMessage, Content, Rule, message_to_json,
 };
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps, python_str};
 
 /// Characters that an image counts as in the budget of the tail.
 // The numbers of this file are those of hermes-agent 0.19.0, `agent/context_compressor.py` and
@@ -62,7 +62,7 @@ fn is_image(kind: &Value) -> bool {
 
 fn normalized(message: &ChatMessage) -> ChatMessage {
     let mut message = match message.text() {
-        Some(text) => message.with_text(crate::systems::python::strip(text)),
+        Some(text) => message.with_text(crate::languages::python::strip(text)),
         None => message.clone(),
     };
     if message.calls().is_empty() {

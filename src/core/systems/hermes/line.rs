@@ -1,8 +1,8 @@
 //! The line in place of an old result. Its lengths are those of hermes-agent 0.19.0, `agent/context_compressor.py`.
 
-use crate::chat::python_str;
 use crate::json::{Map, Value};
-use crate::systems::python::{first_chars, is_true, strip, with_commas};
+use crate::languages::python::python_str;
+use crate::languages::python::{first_chars, is_true, strip, with_commas};
 
 /// Arguments of a call.
 struct Arguments(Map<String, Value>);

@@ -2,9 +2,10 @@
 
 use super::estimate::{budget, n_images};
 use super::line::line;
-use crate::chat::{Arguments, Block, BlockBody, Calls, ChatMessage, Content, Layout, python_dumps};
+use crate::chat::{Arguments, Block, BlockBody, Calls, ChatMessage, Content};
 use crate::json::Value;
-use crate::systems::python::first_chars;
+use crate::languages::python::first_chars;
+use crate::languages::python::{Layout, python_dumps};
 use std::collections::{HashMap, HashSet};
 
 const DUPLICATE: &str = "[Duplicate tool output — same content as a more recent call]";

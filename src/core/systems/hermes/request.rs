@@ -3,7 +3,7 @@
 use super::estimate::stored;
 use super::summary_text::{is_summary, text_of};
 use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, SummaryRequest};
-use crate::systems::python::{first_chars, is_space, last_chars, strip_end};
+use crate::languages::python::{first_chars, is_space, last_chars, strip_end};
 
 const FIRST: &str = include_str!("prompts/first.txt");
 const UPDATE: &str = include_str!("prompts/update.txt");

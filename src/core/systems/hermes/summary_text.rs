@@ -1,7 +1,7 @@
 //! The texts of messages with a summary.
 
 use crate::chat::{Block, ChatMessage};
-use crate::systems::python::{is_space, strip, strip_end};
+use crate::languages::python::{is_space, strip, strip_end};
 
 /// Text before a summary.
 pub(super) const PREFIX: &str = include_str!("prompts/prefix.txt");

@@ -8,7 +8,7 @@ use super::split::split_message;
 use super::stats::RequestStats;
 use super::summarizer::{NO_MESSAGE, Summarizer, summary_message};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use std::sync::Arc;
 
 /// Maximum number of tries of one request.

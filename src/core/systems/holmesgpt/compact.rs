@@ -13,7 +13,7 @@ use super::summarizer::{NO_MESSAGE, Summarizer, summary_message};
 use crate::chat::{
     ChatMessage, Content, Fields, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 use std::sync::Arc;
 
 /// Result of a compaction.

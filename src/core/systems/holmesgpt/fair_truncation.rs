@@ -5,8 +5,9 @@
 
 use super::count::{Llm, uncounted};
 use super::event::RunError;
-use crate::chat::{ChatMessage, Content, Fields, message_to_json, python_str};
-use crate::systems::python::first_chars;
+use crate::chat::{ChatMessage, Content, Fields, message_to_json};
+use crate::languages::python::first_chars;
+use crate::languages::python::python_str;
 
 const NOTICE: &str = "\n\n[TRUNCATED]";
 /// `MAX_OUTPUT_TOKEN_RESERVATION`: the maximum number of tokens reserved for the answer here.

@@ -3,9 +3,10 @@
 use super::count::uncounted;
 use super::image::is_image;
 use crate::chat::{
-    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json, python_str,
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Text, call_from_json,
 };
-use crate::systems::python::strip_end;
+use crate::languages::python::python_str;
+use crate::languages::python::strip_end;
 
 /// Converts calls to lines of the assistant's text, and results to user messages
 /// (`_flatten_tool_messages_for_compaction`).

@@ -2,8 +2,9 @@
 
 use super::count::Llm;
 use super::image::is_image;
-use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, message_to_json, python_str};
+use crate::chat::{Block, BlockBody, Call, Calls, ChatMessage, message_to_json};
 use crate::json::{Value, json};
+use crate::languages::python::python_str;
 use crate::systems::litellm::image;
 
 impl Llm {

@@ -7,7 +7,7 @@ use super::count::Llm;
 use super::spilled_file::{SpilledContent, SpilledFile, images, text_file};
 use super::tool_data::{Status, ToolData};
 use super::tool_result::ToolResult;
-use crate::systems::python::first_chars;
+use crate::languages::python::first_chars;
 
 /// Maximum number of characters of a failed call's preview.
 // As in holmesgpt 0.45.0, `ERROR_INLINE_PREVIEW_CHARS` (`core/tools_utils/tool_context_window_limiter.py`).

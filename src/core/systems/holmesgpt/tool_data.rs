@@ -1,7 +1,8 @@
 //! A tool's output: status, data, images.
 
-use crate::chat::{Block, BlockBody, Image, Layout, python_dumps};
+use crate::chat::{Block, BlockBody, Image};
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps};
 use std::sync::Arc;
 
 /// Status of a call.

@@ -2,9 +2,10 @@
 
 use super::image::is_image;
 use super::tool_data::{Status, ToolData, ToolImage};
-use crate::chat::{Block, ChatMessage, Content, Fields, Layout, Text, python_dumps, python_str};
+use crate::chat::{Block, ChatMessage, Content, Fields, Text};
 use crate::json::{Value, json, leading_value};
-use crate::systems::python::strip;
+use crate::languages::python::strip;
+use crate::languages::python::{Layout, python_dumps, python_str};
 use std::sync::Arc;
 
 /// A tool's result.

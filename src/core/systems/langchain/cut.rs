@@ -5,7 +5,7 @@ use crate::chat::ChatMessage;
 
 /// The amount of recent messages to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::systems) enum Keep {
+pub(crate) enum Keep {
     /// At most this number of messages.
     Messages(usize),
     /// Messages of at most this number of tokens.
@@ -14,7 +14,7 @@ pub(in crate::systems) enum Keep {
 
 /// Returns the index of the first kept message; 0 if nothing is removed. `scaled_total` is the estimate of all messages,
 /// scaled to reported usage.
-pub(in crate::systems) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total: u64) -> usize {
+pub(crate) fn cut(messages: &[ChatMessage], keep: Keep, scaled_total: u64) -> usize {
     let n = messages.len();
     match keep {
         Keep::Messages(keep) if n <= keep => 0,

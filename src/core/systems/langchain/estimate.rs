@@ -1,7 +1,8 @@
 //! `count_tokens_approximately` of `langchain_core.messages.utils`.
 
-use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule, python_str};
+use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule};
 use crate::json::{Value, json};
+use crate::languages::python::python_str;
 
 /// Tokens that each message adds.
 // The numbers of this file are those of langchain-core 1.8.2, `count_tokens_approximately` (`messages/utils.py`).
@@ -14,7 +15,7 @@ const MAX_SCALE: f64 = 1.25;
 const RULE: Rule = Rule::new("langchain: estimate");
 
 /// Returns the estimated tokens of a message.
-pub(in crate::systems) fn estimated_tokens(message: &ChatMessage) -> u64 {
+pub(crate) fn estimated_tokens(message: &ChatMessage) -> u64 {
     message.weigh(RULE, |message| {
         let n_chars = |text: &str| text.chars().count() as u64;
         let (mut chars, mut images) = (0, 0);
@@ -45,7 +46,7 @@ pub(in crate::systems) fn estimated_tokens(message: &ChatMessage) -> u64 {
 }
 
 /// Returns the estimated tokens of messages.
-pub(in crate::systems) fn total(messages: &[ChatMessage]) -> u64 {
+pub(crate) fn total(messages: &[ChatMessage]) -> u64 {
     messages.iter().map(estimated_tokens).sum()
 }
 
@@ -56,11 +57,7 @@ pub(super) fn total_of(messages: &Messages) -> u64 {
 
 /// Returns the estimated tokens of messages and of tool definitions (`tools`), scaled by the total that the answer at a
 /// position reported.
-pub(in crate::systems) fn scaled(
-    messages: &[ChatMessage],
-    tools: u64,
-    reported: Option<(usize, u64)>,
-) -> u64 {
+pub(crate) fn scaled(messages: &[ChatMessage], tools: u64, reported: Option<(usize, u64)>) -> u64 {
     let plain = tools + total(messages);
     let Some((answer, reported)) = reported.filter(|_| messages.len() > 1) else {
         return plain;

@@ -2,23 +2,24 @@
 
 use super::estimate::estimated_tokens;
 use super::usage::scaled_backwards;
-use crate::chat::{ChatMessage, Content, Layout, SummaryRequest, python_dumps};
-use crate::systems::python::first_chars;
+use crate::chat::{ChatMessage, Content, SummaryRequest};
+use crate::languages::python::first_chars;
+use crate::languages::python::{Layout, python_dumps};
 use std::fmt::Write as _;
 
 /// The prompt, up to the messages.
-pub(in crate::systems) const PROMPT: &str = include_str!("prompt.txt");
+pub(crate) const PROMPT: &str = include_str!("prompt.txt");
 /// Longest id of a call that is written whole, in characters.
 // As in langchain-core 1.8.2, `_TOOL_CALL_ID_DISPLAY_LIMIT` (`messages/utils.py`).
 const MAX_ID: usize = 64;
 
 /// The trimming of a request.
 #[derive(Clone, Copy)]
-pub(in crate::systems) struct Trim<'a> {
+pub(crate) struct Trim<'a> {
     /// Maximum tokens of the messages; 0 for no limit.
-    pub(in crate::systems) tokens: u64,
+    pub(crate) tokens: u64,
     /// Total that each message reported, if any.
-    pub(in crate::systems) totals: &'a [Option<u64>],
+    pub(crate) totals: &'a [Option<u64>],
 }
 
 /// Returns the request for a summary of messages; `None` if trimming leaves none.
@@ -81,7 +82,7 @@ fn last_lines(message: &ChatMessage, limit: u64) -> Option<ChatMessage> {
 }
 
 /// Writes messages as XML.
-pub(in crate::systems) fn xml_of(messages: &[ChatMessage]) -> String {
+pub(crate) fn xml_of(messages: &[ChatMessage]) -> String {
     let lines: Vec<String> = messages.iter().map(xml).collect();
     lines.join("\n")
 }

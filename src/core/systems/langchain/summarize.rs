@@ -67,7 +67,7 @@ fn summarize(
 }
 
 /// Returns a summary of trimmed messages. The inner error ends the agent's run.
-pub(in crate::systems) fn summary(
+pub(crate) fn summary(
     messages: &[ChatMessage],
     trim: Trim<'_>,
     prompt: &str,
@@ -89,21 +89,17 @@ pub(in crate::systems) fn summary(
 
 /// Counts that triggers compare.
 #[derive(Clone, Copy)]
-pub(in crate::systems) struct Counts {
+pub(crate) struct Counts {
     /// Number of messages.
-    pub(in crate::systems) messages: usize,
+    pub(crate) messages: usize,
     /// Their estimated tokens.
-    pub(in crate::systems) total: u64,
+    pub(crate) total: u64,
     /// Total that the newest answer reported; 0 if none.
-    pub(in crate::systems) reported: u64,
+    pub(crate) reported: u64,
 }
 
 /// Returns whether the triggers are met. Shares are those of `limit` tokens.
-pub(in crate::systems) fn is_triggered(
-    input: &RewriteInput<'_>,
-    limit: u64,
-    counts: Counts,
-) -> bool {
+pub(crate) fn is_triggered(input: &RewriteInput<'_>, limit: u64, counts: Counts) -> bool {
     let reaches = |limit: u64| counts.total >= limit || counts.reported >= limit;
     let tokens = input.count("trigger_tokens") as u64;
     let share = share_of(limit, input.number("trigger_share"));
@@ -123,7 +119,7 @@ pub(in crate::systems) fn is_triggered(
 }
 
 /// Returns the amount to keep. Its share is that of `limit` tokens.
-pub(in crate::systems) fn keep(input: &RewriteInput<'_>, limit: u64) -> Keep {
+pub(crate) fn keep(input: &RewriteInput<'_>, limit: u64) -> Keep {
     let tokens = input.count("keep_tokens") as u64;
     match share_of(limit, input.number("keep_share")) {
         Some(share) => Keep::Tokens(share),
@@ -133,6 +129,6 @@ pub(in crate::systems) fn keep(input: &RewriteInput<'_>, limit: u64) -> Keep {
 }
 
 /// Returns a share of a limit in tokens; `None` if the share is 0.
-pub(in crate::systems) fn share_of(limit: u64, share: f64) -> Option<u64> {
+pub(crate) fn share_of(limit: u64, share: f64) -> Option<u64> {
     (share > 0.0).then(|| ((limit as f64 * share) as u64).max(1))
 }

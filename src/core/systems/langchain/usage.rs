@@ -11,7 +11,7 @@ const USAGE: &str = "langchain_usage";
 type Totals = Vec<(usize, u64)>;
 
 /// The totals that the answers in a conversation reported.
-pub(in crate::systems) struct Usage {
+pub(crate) struct Usage {
     /// The call that is made next.
     call: usize,
     totals: Totals,
@@ -19,7 +19,7 @@ pub(in crate::systems) struct Usage {
 
 impl Usage {
     /// Returns the known totals and that of the last call, the action's number `reported`.
-    pub(in crate::systems) fn new(input: &RewriteInput<'_>) -> Self {
+    pub(crate) fn new(input: &RewriteInput<'_>) -> Self {
         let known = input.memory.shared::<Totals>(USAGE);
         let mut totals = known.cloned().unwrap_or_default();
         let reported = input.count("reported") as u64;
@@ -34,12 +34,12 @@ impl Usage {
     }
 
     /// Adds the totals to memory.
-    pub(in crate::systems) fn remember(&self, memory: impl Into<Memory>) -> Memory {
+    pub(crate) fn remember(&self, memory: impl Into<Memory>) -> Memory {
         memory.into().with(USAGE, self.totals.clone())
     }
 
     /// Returns the total of each message at the end of the conversation; `None` for messages without one.
-    pub(in crate::systems) fn of(&self, messages: &[ChatMessage]) -> Vec<Option<u64>> {
+    pub(crate) fn of(&self, messages: &[ChatMessage]) -> Vec<Option<u64>> {
         let mut call = self.call;
         let mut left = self.totals.iter().rev().copied().peekable();
         let mut totals = vec![None; messages.len()];
@@ -53,14 +53,14 @@ impl Usage {
     }
 
     /// Returns the newest answer with a total, by its position in the end of a conversation.
-    pub(in crate::systems) fn newest(&self, messages: &[ChatMessage]) -> Option<(usize, u64)> {
+    pub(crate) fn newest(&self, messages: &[ChatMessage]) -> Option<(usize, u64)> {
         let totals = self.of(messages);
         let at = totals.iter().rposition(Option::is_some)?;
         Some((at, totals[at]?))
     }
 
     /// Returns the total of the newest answer; 0 if it has none.
-    pub(in crate::systems) fn of_newest(&self, messages: &[ChatMessage]) -> u64 {
+    pub(crate) fn of_newest(&self, messages: &[ChatMessage]) -> u64 {
         let newest = messages.iter().rposition(|m| m.is("assistant"));
         let found = self.newest(messages);
         found.map_or(0, |(at, total)| if Some(at) == newest { total } else { 0 })
@@ -69,10 +69,7 @@ impl Usage {
 
 /// Returns the scaled estimate of messages that are counted from the last to the first, by which requests are trimmed:
 /// the oldest answer with a total scales.
-pub(in crate::systems) fn scaled_backwards(
-    messages: &[ChatMessage],
-    totals: &[Option<u64>],
-) -> u64 {
+pub(crate) fn scaled_backwards(messages: &[ChatMessage], totals: &[Option<u64>]) -> u64 {
     let plain = total(messages);
     let oldest = totals.iter().position(Option::is_some);
     match oldest.and_then(|at| Some((at, totals[at]?))) {

@@ -3,8 +3,9 @@
 use super::image;
 use super::tokenizer::Tokenizer;
 use super::tool_definition::format_function_definitions;
-use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule, python_str};
+use crate::chat::{Arguments, Block, BlockBody, Call, ChatMessage, Content, Rule};
 use crate::json::Value;
+use crate::languages::python::python_str;
 use std::sync::Arc;
 
 /// Tokens for each message.
@@ -13,7 +14,7 @@ const PER_MESSAGE: u64 = 3;
 /// Tokens for a name.
 const PER_NAME: u64 = 1;
 /// Tokens for the coming answer, once a request.
-pub(in crate::systems) const PRIMING: u64 = 3;
+pub(crate) const PRIMING: u64 = 3;
 /// Tokens for tool definitions, once a request.
 const PER_DEFINITIONS: u64 = 9;
 /// Subtracted if there are both definitions and an instruction.
@@ -21,28 +22,28 @@ const DEFINITIONS_WITH_SYSTEM: u64 = 4;
 
 /// Counts messages with one tokenizer.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::systems) struct TokenCounter {
+pub(crate) struct TokenCounter {
     /// Counts the texts.
-    pub(in crate::systems) tokenizer: Tokenizer,
+    pub(crate) tokenizer: Tokenizer,
     /// Images count as nothing, because the caller counts them separately.
-    pub(in crate::systems) skips_images: bool,
+    pub(crate) skips_images: bool,
 }
 
 impl TokenCounter {
     /// Makes a counter that counts images.
-    pub(in crate::systems) fn new(tokenizer: Tokenizer) -> Self {
+    pub(crate) fn new(tokenizer: Tokenizer) -> Self {
         Self { tokenizer, skips_images: false }
     }
 
     /// Makes the counter of a model. `cl100k_base` replaces a vocabulary that is not included.
-    pub(in crate::systems) fn of_model(model: &str) -> Self {
+    pub(crate) fn of_model(model: &str) -> Self {
         let of_model = Tokenizer::of_model(model).ok();
         let tokenizer = of_model.or_else(|| Tokenizer::named("cl100k_base"));
         Self::new(tokenizer.unwrap_or(Tokenizer::CHARS_4))
     }
 
     /// Returns the tokens that tool definitions add to a request.
-    pub(in crate::systems) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
+    pub(crate) fn definitions(&self, messages: &[ChatMessage], tools: &[Value]) -> u64 {
         if tools.is_empty() {
             return 0;
         }
@@ -52,12 +53,12 @@ impl TokenCounter {
     }
 
     /// Returns a message's tokens without the priming.
-    pub(in crate::systems) fn message(&self, message: &ChatMessage) -> u64 {
+    pub(crate) fn message(&self, message: &ChatMessage) -> u64 {
         message.weigh(self.rule(), |message| self.count_text(message))
     }
 
     /// Returns the rule of a message's count: its inputs besides the message.
-    pub(in crate::systems) fn rule(&self) -> Rule {
+    pub(crate) fn rule(&self) -> Rule {
         let name =
             if self.skips_images { "litellm: without images" } else { "litellm: with images" };
         let by = self.tokenizer.id();

@@ -41,7 +41,7 @@ fn shrunk(width: u64, height: u64) -> (u64, u64) {
 }
 
 /// Returns the reason why an image cannot be counted by OpenAI's rule.
-pub(in crate::systems) fn refusal(image: &Image) -> Option<String> {
+pub(crate) fn refusal(image: &Image) -> Option<String> {
     let Some(value) = image.json.get("image_url") else {
         // An image of a session has no payload, and can be counted.
         return None;
@@ -67,19 +67,19 @@ pub(in crate::systems) fn refusal(image: &Image) -> Option<String> {
 }
 
 /// Returns the address of an image; empty if it has none.
-pub(in crate::systems) fn address(image: &Image) -> &str {
+pub(crate) fn address(image: &Image) -> &str {
     let value = &image.json["image_url"];
     value["url"].as_str().or(value.as_str()).unwrap_or_default()
 }
 
 /// Returns the bytes of a `data:` address.
-pub(in crate::systems) fn data(address: &str) -> Option<Vec<u8>> {
+pub(crate) fn data(address: &str) -> Option<Vec<u8>> {
     let (_, encoded) = address.strip_prefix("data:")?.split_once(',')?;
     decode(encoded)
 }
 
 /// Decodes as Python's `base64.b64decode`: skips invalid characters, but requires the padding.
-pub(in crate::systems) fn decode(encoded: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(encoded: &str) -> Option<Vec<u8>> {
     let is_known = |b: &u8| b.is_ascii_alphanumeric() || [b'+', b'/', b'='].contains(b);
     let clean: Vec<u8> = encoded.bytes().filter(is_known).collect();
     STANDARD.decode(clean).ok()
@@ -87,7 +87,7 @@ pub(in crate::systems) fn decode(encoded: &str) -> Option<Vec<u8>> {
 
 /// Returns width and height from the header, or the size of an unknown format if it is not PNG, GIF, JPEG or WebP. `None`
 /// if the header is invalid.
-pub(in crate::systems) fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
+pub(crate) fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     let known = [ImageType::Png, ImageType::Gif, ImageType::Jpeg, ImageType::Webp];
     if !image_type(bytes).is_ok_and(|format| known.contains(&format)) {
         return Some(UNKNOWN_FORMAT);

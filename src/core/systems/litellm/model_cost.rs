@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 /// A model's row of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::systems) struct ModelCost {
+pub(crate) struct ModelCost {
     /// `max_input_tokens`.
-    pub(in crate::systems) max_input: Option<u64>,
+    pub(crate) max_input: Option<u64>,
     /// `max_output_tokens`.
-    pub(in crate::systems) max_output: Option<u64>,
+    pub(crate) max_output: Option<u64>,
     /// `litellm_provider`, if it affects the choice of a tokenizer.
-    pub(in crate::systems) provider: &'static str,
+    pub(crate) provider: &'static str,
 }
 
 static TABLE: LazyLock<HashMap<&'static str, ModelCost>> =
@@ -30,13 +30,13 @@ fn row(line: &'static str) -> Option<(&'static str, ModelCost)> {
 }
 
 /// Returns the row of exactly this name.
-pub(in crate::systems) fn exact(name: &str) -> Option<&'static ModelCost> {
+pub(crate) fn exact(name: &str) -> Option<&'static ModelCost> {
     TABLE.get(name)
 }
 
 /// Returns the rows of a model in the order in which its names are tried: as written, in lower case, without
 /// `/responses/`, without the part before the first `/`, only the last segment.
-pub(in crate::systems) fn lookup(model: &str) -> impl Iterator<Item = &'static ModelCost> {
+pub(crate) fn lookup(model: &str) -> impl Iterator<Item = &'static ModelCost> {
     let plain = model.replace("/responses/", "/");
     let mut names = vec![model.to_owned(), plain.clone()];
     if let Some((_, base)) = plain.split_once('/') {

@@ -57,7 +57,7 @@ impl Tokenizer {
 
     /// Counts pieces of 1,024 characters, as litellm does since 1.93.
     #[must_use]
-    pub(in crate::systems) fn in_chunks(self) -> Self {
+    pub(crate) fn in_chunks(self) -> Self {
         Self { chunk: 1024, ..self }
     }
 

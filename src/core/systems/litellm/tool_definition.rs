@@ -1,7 +1,7 @@
 //! Tool definitions in their counted form: like declarations in TypeScript.
 
-use crate::chat::python_str;
 use crate::json::{Map, Value};
+use crate::languages::python::python_str;
 
 /// Returns the text whose tokens the definitions count.
 pub(super) fn format_function_definitions(tools: &[Value]) -> String {

@@ -5,7 +5,7 @@ use super::summarize::summarize;
 use crate::chat::{ChatMessage, PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::json::json;
-use crate::systems::python::with_commas;
+use crate::languages::python::with_commas;
 use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.

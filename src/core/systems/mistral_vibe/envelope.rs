@@ -1,8 +1,8 @@
 //! The message that takes the place of the whole history: the user's newest messages and a summary.
 
 use crate::chat::ChatMessage;
+use crate::languages::python::{first_chars, last_chars};
 use crate::session::WrittenKind;
-use crate::systems::python::{first_chars, last_chars};
 
 /// Tokens of the user's messages that are preserved.
 // The numbers of this file are those of mistral-vibe 2.26.1, `compaction/context.py` and `utils/tokens.py`.

@@ -4,7 +4,7 @@ use crate::chat::{
     Arguments, Call, ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest,
 };
 use crate::engine::is_stand_in;
-use crate::systems::python::strip;
+use crate::languages::python::strip;
 
 const PROMPT: &str = include_str!("prompts/compact.txt");
 const SYSTEM: &str = include_str!("prompts/system.txt");

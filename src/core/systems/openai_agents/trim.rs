@@ -4,7 +4,7 @@ use crate::chat::{
     Block, BlockBody, ChatMessage, Content, PendingRequest, Replies, Rule, tools_by_call,
 };
 use crate::engine::{ActionKind, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten};
-use crate::systems::python::first_chars;
+use crate::languages::python::first_chars;
 use crate::systems::stage_settings::{check_keys, names_setting};
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use crate::engine::{
     ActionKind, Hook, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
     short_name,
 };
+use crate::languages::javascript::length;
 use crate::session::WrittenKind;
-use crate::systems::javascript::length;
 use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.

@@ -2,7 +2,7 @@
 
 use super::units::units;
 use crate::chat::{ChatMessage, SummaryRequest, result_of_call};
-use crate::systems::javascript::{first_units, length};
+use crate::languages::javascript::{first_units, length};
 
 /// Maximum UTF-16 units of a tool result in a request.
 // As in opencode-ai 1.18.34, `session/compaction`.

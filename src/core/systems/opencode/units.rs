@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, stored_ranges};
 use crate::json::{Value, json};
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use super::checkpoint::History;
 use super::record::{tokens, units};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 use crate::systems::stage_settings::summarizing;
 
 /// Actions of presets.

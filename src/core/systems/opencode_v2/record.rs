@@ -2,7 +2,7 @@
 
 use crate::chat::{ChatMessage, Rule, result_of_call};
 use crate::json::{Value, json};
-use crate::systems::javascript::{first_units, length};
+use crate::languages::javascript::{first_units, length};
 
 /// UTF-16 units of a result that the text keeps.
 // As in opencode-ai 1.18.33, `SessionCompaction` of `packages/core`.

@@ -4,7 +4,7 @@ use super::text::{event_text, summary_request};
 use super::view::EventView;
 use crate::chat::{PendingRequest, Replies, SummaryReply};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
-use crate::systems::python::signed;
+use crate::languages::python::signed;
 use crate::systems::stage_settings::summarizing;
 use crate::systems::terms::terms;
 use std::ops::Range;

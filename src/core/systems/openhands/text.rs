@@ -2,7 +2,7 @@
 
 use super::view::{CondenserEventKind, EventView};
 use crate::chat::{BlockBody, ChatMessage, Content, SummaryRequest};
-use crate::systems::python::{first_chars, last_chars};
+use crate::languages::python::{first_chars, last_chars};
 
 const SYSTEM: &str = include_str!("prompt.txt");
 

@@ -1,7 +1,7 @@
 //! The token estimate, and the position of the cut between summarized and kept messages.
 
 use crate::chat::ChatMessage;
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 
 /// Characters that an image counts.
 // As in pi 0.73.1, `core/compaction/compaction.js`: 1,200 tokens at four characters each.

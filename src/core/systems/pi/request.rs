@@ -1,7 +1,7 @@
 //! Summary requests.
 
 use crate::chat::{ChatMessage, SummaryRequest};
-use crate::systems::javascript::{first_units, length, named_arguments};
+use crate::languages::javascript::{first_units, length, named_arguments};
 
 /// Maximum UTF-16 units of a tool result in a request.
 // As in pi 0.73.1, `TOOL_RESULT_MAX_CHARS` (`core/compaction/utils.js`).

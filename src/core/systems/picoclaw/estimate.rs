@@ -4,10 +4,10 @@
 //! media. Texts count by code points, calls and ids by bytes, so a CJK character is 0.4 tokens in a text and 1.2 in
 //! arguments.
 
-use super::go_json::marshal;
 use super::message::{call_id, id_of, media_of, system_parts, text_of, type_of};
 use crate::chat::{Arguments, Call, ChatMessage, Rule};
 use crate::json::Value;
+use crate::languages::go::marshal;
 
 /// Characters added for each message's role and separators.
 // The numbers of this file are those of picoclaw cf67dd38, `pkg/tokenizer/estimator.go`.

@@ -9,7 +9,7 @@
 //! | `edition`, `settings` | the three editions, settings |
 //! | `message`, `store` | messages and sessions as stored |
 //! | `prompt`, `sanitize` | assembly of a request, messages that are sent |
-//! | `estimate`, `go_json` | tokens of messages and tool definitions |
+//! | `estimate` | tokens of messages and tool definitions |
 //! | `boundary`, `budget` | positions of cuts, the size of a request |
 //! | `summarize`, `summary_text` | summaries and their prompts |
 //! | `force_compression` | removal of the older half |
@@ -21,7 +21,6 @@ pub mod budget;
 pub mod estimate;
 pub mod event;
 pub mod force_compression;
-mod go_json;
 pub mod message;
 pub mod overflow;
 pub mod prompt;

@@ -1,8 +1,9 @@
 //! Counts that are compared with limits: messages, and tokens by the newest usage and a quarter of the characters since.
 
 use super::history::History;
-use crate::chat::{Arguments, ChatMessage, Layout, Rule, python_dumps};
+use crate::chat::{Arguments, ChatMessage, Rule};
 use crate::engine::{Memory, RewriteInput};
+use crate::languages::python::{Layout, python_dumps};
 use crate::systems::langchain::usage::Usage;
 
 /// Numbers of actions that compare a size. `max_messages` and `max_tokens` are 0 for no limit.

@@ -2,7 +2,7 @@
 
 use crate::chat::{BlockBody, ChatMessage, Rule};
 use crate::json::json;
-use crate::systems::javascript::length;
+use crate::languages::javascript::length;
 
 /// Tokens reserved for the answer to a summary request, and its maximum.
 // The numbers of this file are those of qwen-code 0.24.4, `services/chatCompressionService.ts` and

@@ -1,9 +1,10 @@
 //! The projected tokens of the next call: the newest answer's usage and an estimate of what is newer.
 
 use super::stored_messages::StoredMessage;
-use crate::chat::{Block, ChatMessage, Content, Layout, Rule, n_system, python_dumps};
+use crate::chat::{Block, ChatMessage, Content, Rule, n_system};
 use crate::engine::{Memory, RewriteInput};
 use crate::json::{Value, json};
+use crate::languages::python::{Layout, python_dumps};
 
 /// Key of the usage of answers, in memory: pairs of an answer's first part and its tokens.
 const USAGE: &str = "strands_usage";

@@ -2,7 +2,7 @@
 
 use super::stored_messages::{Pins, StoredMessage, has_calls, has_results};
 use crate::chat::{Block, BlockBody, ChatMessage, Content};
-use crate::systems::python::{first_chars, last_chars};
+use crate::languages::python::{first_chars, last_chars};
 use std::ops::Range;
 
 /// Characters that a shortened result keeps at each end.

@@ -2,7 +2,7 @@
 
 use crate::chat::{BlockBody, ChatMessage, Rule};
 use crate::engine::{ActionKind, Edits, MessageEdit, NamedAction, RewriteInput, Rewritten};
-use crate::systems::python::split_lines;
+use crate::languages::python::split_lines;
 use crate::systems::stage_settings::numbers_only;
 
 /// Keeps `n` observations, and up to `polling` - 1 more.

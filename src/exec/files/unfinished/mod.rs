@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
-pub(in crate::exec) use temporary_folder::TemporaryFolder;
+pub(crate) use temporary_folder::TemporaryFolder;
 
 /// Start and end of the names of temporary files.
 const PREFIX: &str = ".plimsoll-";
@@ -32,7 +32,7 @@ static ALL: Mutex<BTreeMap<PathBuf, UnfinishedKind>> = Mutex::new(BTreeMap::new(
 
 /// How an unfinished path is removed.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::exec) enum UnfinishedKind {
+pub(crate) enum UnfinishedKind {
     /// A file.
     File,
     /// A folder, unless it contains something by then.
@@ -43,7 +43,7 @@ pub(in crate::exec) enum UnfinishedKind {
 
 /// A path that a signal removes. Dropping this keeps the path.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Unfinished(PathBuf);
+pub(crate) struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
@@ -58,7 +58,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, UnfinishedKind>> {
 }
 
 /// Creates a file or folder and registers it as unfinished.
-pub(in crate::exec) fn create<T>(
+pub(crate) fn create<T>(
     kind: UnfinishedKind,
     create: impl FnOnce() -> io::Result<T>,
     path: impl FnOnce(&T) -> PathBuf,
@@ -73,7 +73,7 @@ pub(in crate::exec) fn create<T>(
 
 /// Runs a commit that makes unfinished paths permanent, so that a signal comes before or after it. If the commit fails,
 /// the paths stay unfinished until they are dropped.
-pub(in crate::exec) fn finish<T>(
+pub(crate) fn finish<T>(
     unfinished: Vec<Unfinished>,
     commit: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<T> {
@@ -84,7 +84,7 @@ pub(in crate::exec) fn finish<T>(
 }
 
 /// Moves an unfinished file to its path, where it is still unfinished.
-pub(in crate::exec) fn rename(
+pub(crate) fn rename(
     unfinished: Unfinished,
     to: &Path,
     commit: impl FnOnce() -> io::Result<()>,
@@ -144,13 +144,13 @@ pub(super) fn builder() -> tempfile::Builder<'static, 'static> {
 }
 
 /// Returns the path of the file that claims an output name, whatever its extension.
-pub(in crate::exec) fn claim_path(output: &Path) -> PathBuf {
+pub(crate) fn claim_path(output: &Path) -> PathBuf {
     let stem = output.file_stem().unwrap_or_default().to_string_lossy();
     output.with_file_name(format!("{PREFIX}{stem}{SUFFIX}"))
 }
 
 /// Creates the file of a claim; fails if it exists.
-pub(in crate::exec) fn claim(path: &Path) -> io::Result<(File, Unfinished)> {
+pub(crate) fn claim(path: &Path) -> io::Result<(File, Unfinished)> {
     let open = || {
         let file = File::create_new(path)?;
         try_lock(&file);

@@ -11,7 +11,7 @@ const LOCK: &str = "in-use";
 
 /// A temporary folder that only its owner can read.
 #[derive(Debug)]
-pub(in crate::exec) struct TemporaryFolder {
+pub(crate) struct TemporaryFolder {
     // Closed before the folder is removed.
     _lock: File,
     folder: TempDir,
@@ -21,7 +21,7 @@ pub(in crate::exec) struct TemporaryFolder {
 impl TemporaryFolder {
     /// The only files that the folder of a killed process may contain to be removed later: the copy of a database, or a
     /// draft.
-    pub(in crate::exec) const FILES: [&str; 6] = [
+    pub(crate) const FILES: [&str; 6] = [
         "copy",
         "copy-wal",
         "copy-shm",
@@ -31,7 +31,7 @@ impl TemporaryFolder {
     ];
 
     /// Creates a folder after removing the leftovers of killed processes.
-    pub(in crate::exec) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         {
@@ -50,7 +50,7 @@ impl TemporaryFolder {
         Ok(Self { _lock: lock, folder, _unfinished: unfinished })
     }
 
-    pub(in crate::exec) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 }

@@ -5,7 +5,7 @@ use crate::session::{Conversation, Session, Start};
 use std::collections::HashMap;
 
 /// Returns all conversations of a database of which the session with this index was loaded.
-pub(in crate::exec::load) fn in_database(
+pub(crate) fn in_database(
     entries: &[DatabaseSession],
     loaded: usize,
     session: &Session,

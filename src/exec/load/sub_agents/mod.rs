@@ -88,7 +88,7 @@ pub(super) fn attach(
 }
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
-pub(in crate::exec) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
+pub(crate) fn parent_name(path: &Path, format: &str, parent: &str) -> Option<String> {
     (SubAgentLayout::of(format)?.title_of)(path, format, parent)
 }
 

@@ -5,10 +5,10 @@ use super::cache_marks::mark_for_cache;
 use super::verification::verification_prompt;
 use super::{Environment, Record, Reply, Request, Settings, Task, ToolCall, Usage};
 use plimsoll::chat::{
-    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, Rest, python_str,
-    run_with_replies,
+    Arguments, Block, Call, Calls, ChatMessage, Content, Fields, Function, Rest, run_with_replies,
 };
 use plimsoll::json::{Map, Value};
+use plimsoll::languages::python::python_str;
 use plimsoll::systems::baseagent::{Failure, middle_out};
 
 /// `run_agent_loop`.

@@ -3,8 +3,8 @@
 use super::*;
 use plimsoll::chat::{BlockBody, message_to_json};
 use plimsoll::json::json;
+use plimsoll::languages::python::PythonError;
 use plimsoll::systems::baseagent::Limits;
-use plimsoll::systems::python::PythonError;
 use std::collections::VecDeque;
 
 /// Returns answers in order, then `ok` forever.

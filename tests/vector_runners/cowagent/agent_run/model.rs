@@ -2,8 +2,9 @@
 
 use super::json_error::json_error;
 use super::{Environment, Reply, RequestedCall, Run, block, with_blocks};
-use plimsoll::chat::{BlockBody, python_str};
+use plimsoll::chat::BlockBody;
 use plimsoll::json::{Map, Value, json};
+use plimsoll::languages::python::python_str;
 use plimsoll::systems::cowagent::{
     FORMAT_ERROR, MAX_RETRIES, OVERFLOW_ERROR, Recovery, STORED_REASONING_CHARS, cut_reasoning,
     is_format_error, is_overflow, is_retryable, sanitize, trim_for_overflow, wait_seconds,

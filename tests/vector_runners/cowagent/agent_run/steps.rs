@@ -1,8 +1,8 @@
 //! The steps of a run, up to the answer or the limit of steps.
 
 use super::{Environment, Run, user_text};
+use plimsoll::languages::python::strip;
 use plimsoll::systems::cowagent::loop_guard::ask_for_report;
-use plimsoll::systems::python::strip;
 
 /// The answer if the model returns no text.
 const NO_ANSWER: &str = "抱歉，我暂时无法生成回复。请尝试换一种方式描述你的需求，或稍后再试。";

@@ -2,8 +2,9 @@
 
 use super::model::ParsedCall;
 use super::{Environment, Run, ToolOutcome, block, user_text, with_blocks};
-use plimsoll::chat::{Block, BlockBody, Content, Layout, python_dumps, python_str};
+use plimsoll::chat::{Block, BlockBody, Content};
 use plimsoll::json::{Value, json};
+use plimsoll::languages::python::{Layout, python_dumps, python_str};
 use plimsoll::systems::cowagent::cut_result;
 use plimsoll::systems::cowagent::loop_guard::{FIRST_CHECKED_STEP, HINT, TOO_MANY_REPEATS};
 

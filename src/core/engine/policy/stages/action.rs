@@ -101,7 +101,7 @@ impl Action {
     }
 
     /// Returns whether the action can be used at `tool_result`.
-    pub(in crate::engine) fn acts_on_new_results(&self) -> bool {
+    pub(crate) fn acts_on_new_results(&self) -> bool {
         self.properties().acts_on_new_results
     }
 

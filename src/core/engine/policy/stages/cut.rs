@@ -38,7 +38,7 @@ pub enum Unit {
 impl Cut {
     /// Returns the shortened text with each of these paths of the file with the full text; none if it is unchanged.
     /// Only the first path decides, so that it does not depend on the folder of an export.
-    pub(in crate::engine) fn shorten<const N: usize>(
+    pub(crate) fn shorten<const N: usize>(
         &self,
         text: &str,
         moment: &Moment,
@@ -103,7 +103,7 @@ impl Cut {
     }
 
     /// Replaces names by their expressions.
-    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+    pub(crate) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         Self {
             over: self.over.bind(names),
             keep: self.keep.bind(names),

@@ -12,7 +12,7 @@ pub struct Dedupe {
 
 impl Dedupe {
     /// Returns the pointer to the result of a call.
-    pub(in crate::engine) fn pointer_to(&self, call: &str, tool: &str) -> String {
+    pub(crate) fn pointer_to(&self, call: &str, tool: &str) -> String {
         // The id is inserted last: it is untrusted input, and may contain a placeholder.
         self.pointer.replace("{tool}", tool).replace("{call}", call)
     }

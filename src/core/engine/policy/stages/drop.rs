@@ -14,7 +14,7 @@ pub struct Drop {
 
 impl Drop {
     /// Returns the notice for messages of this total weight.
-    pub(in crate::engine) fn notice(&self, messages: usize, tokens: u64) -> Option<Replacement> {
+    pub(crate) fn notice(&self, messages: usize, tokens: u64) -> Option<Replacement> {
         let text = fill(self.notice.as_deref()?, messages, tokens);
         Some(Replacement { role: Role::User, text })
     }

@@ -22,7 +22,7 @@ pub enum LogPiece {
 
 impl Log {
     /// Returns the line at this moment.
-    pub(in crate::engine) fn line(&self, moment: &Moment) -> String {
+    pub(crate) fn line(&self, moment: &Moment) -> String {
         let mut line = String::new();
         for piece in &self.pieces {
             match piece {
@@ -47,7 +47,7 @@ impl Log {
     }
 
     /// Replaces names by their expressions.
-    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+    pub(crate) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let bind = |piece: &LogPiece| match piece {
             LogPiece::Text(text) => LogPiece::Text(text.clone()),
             LogPiece::Value(expr, decimals) => LogPiece::Value(expr.bind(names), *decimals),

@@ -118,13 +118,13 @@ impl Results {
     pub const ALL: Self = Self { only: Vec::new(), except: Vec::new(), repeated: false };
 
     /// Returns whether the filter accepts every result.
-    pub(in crate::engine) fn are_all(&self) -> bool {
+    pub(crate) fn are_all(&self) -> bool {
         self.only.is_empty() && self.except.is_empty() && !self.repeated
     }
 
     /// Returns whether the filter accepts results of a tool. A name that ends in `*` matches every tool with that
     /// prefix.
-    pub(in crate::engine) fn are_of(&self, tool: &str) -> bool {
+    pub(crate) fn are_of(&self, tool: &str) -> bool {
         let is_it = |name: &String| match name.strip_suffix('*') {
             Some(start) => tool.starts_with(start),
             None => name == tool,
@@ -145,7 +145,7 @@ pub enum TakeKind {
 
 impl TakeKind {
     /// Returns the name used in presets.
-    pub(in crate::engine) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
             Self::ToolResults => "tool_results",
@@ -260,7 +260,7 @@ pub struct Guard {
 
 impl Stage {
     /// Replaces names by their expressions.
-    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+    pub(crate) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let bind = |expr: &Expr| expr.bind(names);
         let keep = self.take.keep.iter().map(|keep| match keep {
             Keep::System => Keep::System,
@@ -299,7 +299,7 @@ impl Stage {
     }
 
     /// Returns the first keyword that needs tokens of messages or of their parts; `None` if it has none.
-    pub(in crate::engine) fn token_rule(&self) -> Option<&'static str> {
+    pub(crate) fn token_rule(&self) -> Option<&'static str> {
         if self.action.takes() == Some(TakeKind::ToolResults) && self.at != Hook::ToolResult {
             return Some(self.action.kind().name());
         }
@@ -309,7 +309,7 @@ impl Stage {
     }
 
     /// Returns whether its content, effect, savings, cooldown and wait do not depend on measurements. Its trigger may.
-    pub(in crate::engine) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         let is_constant = |expr: &Expr| expr.constant_value().is_some();
         let takes = self.take.keep.iter().filter_map(Keep::number);
         let saves = self.guard.min_saved.iter().chain([&self.guard.cooldown]);
@@ -322,11 +322,11 @@ impl Stage {
 
 /// A written message that replaces others.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::engine) struct Replacement {
+pub(crate) struct Replacement {
     /// Role of the author.
-    pub(in crate::engine) role: Role,
+    pub(crate) role: Role,
     /// Its text.
-    pub(in crate::engine) text: Arc<str>,
+    pub(crate) text: Arc<str>,
 }
 
 /// Fills the placeholders of a template.

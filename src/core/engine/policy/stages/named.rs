@@ -20,7 +20,7 @@ pub struct Named {
 
 impl Named {
     /// Replaces names by their expressions.
-    pub(in crate::engine) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
+    pub(crate) fn bind(&self, names: &BTreeMap<String, Expr>) -> Self {
         let numbers = self.numbers.iter();
         Self {
             numbers: numbers.map(|(name, expr)| (*name, expr.bind(names))).collect(),
@@ -36,7 +36,7 @@ impl Named {
     }
 
     /// Returns the values of its numbers.
-    pub(in crate::engine) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
+    pub(crate) fn values(&self, moment: &Moment) -> Vec<(&'static str, f64)> {
         let numbers = self.numbers.iter();
         numbers.map(|(name, expr)| (*name, expr.value(moment))).collect()
     }

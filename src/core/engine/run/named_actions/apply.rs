@@ -36,7 +36,7 @@ impl After {
     }
 
     /// Expresses a changed conversation as edits if possible.
-    pub(in crate::engine::run) fn of_all(before: &[ChatMessage], all: Vec<ChatMessage>) -> Self {
+    pub(crate) fn of_all(before: &[ChatMessage], all: Vec<ChatMessage>) -> Self {
         edits_of(before, &all).map_or(Self::All(all), Self::Edits)
     }
 }
@@ -79,7 +79,7 @@ impl Run<'_> {
 
     /// Applies results of background actions that are ready. Each changes the messages that the action received; newer
     /// messages follow behind.
-    pub(in crate::engine::run) fn apply_delayed(&mut self) {
+    pub(crate) fn apply_delayed(&mut self) {
         if self.named.delayed.is_empty() {
             return;
         }
@@ -232,7 +232,7 @@ impl Run<'_> {
     }
 
     /// Replaces the entries that an action received by those that it left.
-    pub(in crate::engine::run) fn put(
+    pub(crate) fn put(
         &mut self,
         pending: &PendingAction,
         after: &After,
@@ -257,11 +257,7 @@ impl Run<'_> {
 
     /// Returns whether a stage changes messages that its last event did not, or whether its last edit is not part of
     /// this context.
-    pub(in crate::engine::run) fn removes_more(
-        &self,
-        stage: usize,
-        messages: &[Range<usize>],
-    ) -> bool {
+    pub(crate) fn removes_more(&self, stage: usize, messages: &[Range<usize>]) -> bool {
         if !self.continues_view(stage) {
             return true;
         }
@@ -280,7 +276,7 @@ impl Run<'_> {
     }
 
     /// Returns whether a stage acts at consecutive calls on a view, which is rebuilt for each call.
-    pub(in crate::engine::run) fn continues_view(&self, stage: usize) -> bool {
+    pub(crate) fn continues_view(&self, stage: usize) -> bool {
         let is_view = self.triggers.stage(stage).mutates == Mutates::View;
         is_view && self.triggers.last_fired(stage).is_some_and(|last| last + 1 >= self.call)
     }

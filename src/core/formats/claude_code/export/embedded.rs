@@ -21,7 +21,7 @@ pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>)
 
 /// Returns the byte ranges of a record that a managed conversation keeps: the original members except the parent's id,
 /// which changes after a new record.
-pub(in crate::formats::claude_code) fn kept(record: &[u8]) -> Vec<Span> {
+pub(crate) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
     let has = |key: &str| json::member(record, &whole, key);
     let start = match has(LAST) {

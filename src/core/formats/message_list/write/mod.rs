@@ -43,7 +43,7 @@ struct DocumentWriter<'a> {
 }
 
 /// Writes a conversation into its own document.
-pub(in crate::formats) fn write_own(
+pub(crate) fn write_own(
     session: &Session,
     managed: &Managed,
     dialect: &Dialect,

@@ -15,7 +15,7 @@ use crate::json::Value;
 use crate::progress::Progress;
 use events::SdkReader;
 
-pub(in crate::formats) const SDK: Format = Format {
+pub(crate) const SDK: Format = Format {
     name: "openhands_sdk",
     label: "OpenHands SDK events",
     detect,

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use events::V0Reader;
 
-pub(in crate::formats) const V0: Format = Format {
+pub(crate) const V0: Format = Format {
     name: "openhands",
     label: "OpenHands events",
     detect,

@@ -2,8 +2,8 @@
 
 use super::terms;
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
+use crate::languages::python::PythonError;
 use crate::systems::baseagent::{Failure, code_of_status};
-use crate::systems::python::PythonError;
 use crate::systems::stage_settings::numbers_only;
 
 /// There is no emergency stage. An overflow ends the run; a temporary error causes a wait.

@@ -12,7 +12,7 @@ use super::estimate::countable_tokens;
 use super::{Failure, Limits};
 use crate::chat::{ChatMessage, Messages, Shape};
 use crate::engine::{NamedAction, NamedMeter, RewriteInput, Rewritten};
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 use crate::systems::terms::terms;
 use crate::units::Tokens;
 

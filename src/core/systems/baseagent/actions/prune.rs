@@ -5,10 +5,10 @@ use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule};
 use crate::engine::{
     ActionKind, Edits, MessageEdit, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
+use crate::languages::python::PythonError;
 use crate::systems::baseagent::log_lines::{OVERFLOW, status, sufficient};
 use crate::systems::baseagent::prune::Results;
 use crate::systems::baseagent::{Limits, MARKER, StopAtMarker};
-use crate::systems::python::PythonError;
 use crate::systems::stage_settings::{check_keys, choice_setting};
 use crate::units::Tokens;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use super::terms;
 use crate::chat::{Arguments, ChatMessage, PendingRequest, Replies, Rule};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::json::Value;
-use crate::systems::python::signed;
+use crate::languages::python::signed;
 use crate::systems::stage_settings::{check_keys, numbers_only};
 use std::sync::Arc;
 

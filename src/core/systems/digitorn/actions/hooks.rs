@@ -9,12 +9,13 @@ use super::super::runner::HookRunner;
 use super::super::tool_index::ToolIndex;
 use super::super::turn_state::{NEVER_COMPACTED, TurnState};
 use super::{Reading, documented, mode_of, reminder_inputs, terms};
-use crate::chat::{Layout, Messages, PendingRequest, Replies, Rule, python_dumps};
+use crate::chat::{Messages, PendingRequest, Replies, Rule};
 use crate::engine::{
     ActionKind, Edits, Hook as At, Memory, NamedAction, Rewrite, RewriteInput, Rewritten,
 };
 use crate::json::{Value, json};
-use crate::systems::python::signed;
+use crate::languages::python::signed;
+use crate::languages::python::{Layout, python_dumps};
 use crate::systems::stage_settings::check_keys;
 use std::collections::BTreeMap;
 use std::sync::Arc;

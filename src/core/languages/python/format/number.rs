@@ -1,10 +1,10 @@
 //! Formatting of integers and texts by a format specification.
 
 use super::spec::Spec;
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// `format(value, spec)` of an `int`.
-pub(super) fn format_int(value: i64, text: &str) -> Result<String, PythonError> {
+pub(crate) fn format_int(value: i64, text: &str) -> Result<String, PythonError> {
     let spec = Spec::parse(text, '>', "int")?;
     let kind = spec.kind.unwrap_or('d');
     if let Some(mark) = spec.grouping {
@@ -125,7 +125,7 @@ fn general(value: f64, precision: usize, keeps_zeros: bool) -> String {
 }
 
 /// `format(value, spec)` of a `str`.
-pub(super) fn format_str(value: &str, text: &str) -> Result<String, PythonError> {
+pub(crate) fn format_str(value: &str, text: &str) -> Result<String, PythonError> {
     let spec = Spec::parse(text, '<', "str")?;
     let refused = if spec.sign.is_some() {
         Some("Sign not allowed in string format specifier".to_owned())

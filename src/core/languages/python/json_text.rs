@@ -5,7 +5,7 @@
 //! length of the rewritten text, so each item is kept as that text. A lone surrogate becomes U+FFFD here, since Rust
 //! strings cannot contain one; it counts one character either way.
 
-use crate::chat::{Layout, python_dumps, python_number};
+use super::{Layout, python_dumps, python_number};
 use crate::json::Value;
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const MAX_DIGITS: usize = 4_300;
 
 /// The top-level value of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Top {
+pub(crate) enum Top {
     /// A list: its items as rewritten.
     List(Vec<String>),
     /// An object: its fields as rewritten, and the items of those that are lists.
@@ -30,17 +30,17 @@ pub(super) enum Top {
 
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     /// Its key, unescaped.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Its value as rewritten.
-    pub(super) value: String,
+    pub(crate) value: String,
     /// The items of the value, if that is a list.
-    pub(super) items: Option<Vec<String>>,
+    pub(crate) items: Option<Vec<String>>,
 }
 
 /// Reads a text; `None` if Python would reject it.
-pub(super) fn read(text: &str) -> Option<Top> {
+pub(crate) fn read(text: &str) -> Option<Top> {
     let mut reader = Reader { rest: text };
     reader.skip_space();
     let top = reader.value()?;
@@ -49,12 +49,12 @@ pub(super) fn read(text: &str) -> Option<Top> {
 }
 
 /// `json.dumps` of a list of these items.
-pub(super) fn list(items: &[String]) -> String {
+pub(crate) fn list(items: &[String]) -> String {
     format!("[{}]", items.join(", "))
 }
 
 /// `json.dumps` of an object of these fields.
-pub(super) fn object(fields: &[Field]) -> String {
+pub(crate) fn object(fields: &[Field]) -> String {
     let field = |field: &Field| format!("{}: {}", quoted(&field.key), field.value);
     let fields: Vec<String> = fields.iter().map(field).collect();
     format!("{{{}}}", fields.join(", "))

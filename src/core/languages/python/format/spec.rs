@@ -1,19 +1,19 @@
 //! Python's format specifications: `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`.
 
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
 
 /// A parsed specification.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spec {
-    pub(super) fill: char,
-    pub(super) align: char,
-    pub(super) sign: Option<char>,
-    pub(super) coerces_zero: bool,
-    pub(super) is_alternate: bool,
-    pub(super) width: usize,
-    pub(super) grouping: Option<char>,
-    pub(super) precision: Option<usize>,
-    pub(super) kind: Option<char>,
+pub(crate) struct Spec {
+    pub(crate) fill: char,
+    pub(crate) align: char,
+    pub(crate) sign: Option<char>,
+    pub(crate) coerces_zero: bool,
+    pub(crate) is_alternate: bool,
+    pub(crate) width: usize,
+    pub(crate) grouping: Option<char>,
+    pub(crate) precision: Option<usize>,
+    pub(crate) kind: Option<char>,
 }
 
 /// Larger widths and precisions are rejected, to bound memory.
@@ -22,7 +22,7 @@ const WIDEST: usize = 1_000_000;
 
 impl Spec {
     /// Parses a specification for a value of a class, with that class's default alignment.
-    pub(super) fn parse(text: &str, align: char, class: &str) -> Result<Self, PythonError> {
+    pub(crate) fn parse(text: &str, align: char, class: &str) -> Result<Self, PythonError> {
         let chars: Vec<char> = text.chars().collect();
         let is_align = |c: Option<&char>| matches!(c, Some('<' | '>' | '=' | '^'));
         let mut at = 0;
@@ -93,7 +93,7 @@ impl Spec {
     }
 
     /// Pads a text to the width. `sign` precedes the padding if that consists of zeros.
-    pub(super) fn pad(&self, sign: &str, body: &str) -> String {
+    pub(crate) fn pad(&self, sign: &str, body: &str) -> String {
         let length = sign.chars().count() + body.chars().count();
         let missing = self.width.saturating_sub(length);
         let fill = |n: usize| -> String { std::iter::repeat_n(self.fill, n).collect() };

@@ -3,12 +3,12 @@
 use crate::json::Value;
 
 /// Returns the length of a text as JavaScript counts it, in UTF-16 units.
-pub(super) fn length(text: &str) -> usize {
+pub(crate) fn length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
 /// Returns the first `n` units of a text. A character of two units is kept whole or omitted.
-pub(super) fn first_units(text: &str, n: usize) -> &str {
+pub(crate) fn first_units(text: &str, n: usize) -> &str {
     let mut units = 0;
     let end = text.char_indices().find(|(_, c)| {
         units += c.len_utf16();
@@ -18,7 +18,7 @@ pub(super) fn first_units(text: &str, n: usize) -> &str {
 }
 
 /// Returns the last `n` units of a text. A character of two units is kept whole or omitted.
-pub(super) fn last_units(text: &str, n: usize) -> &str {
+pub(crate) fn last_units(text: &str, n: usize) -> &str {
     let mut units = 0;
     let before = text.char_indices().rev().find(|(_, c)| {
         units += c.len_utf16();
@@ -28,7 +28,7 @@ pub(super) fn last_units(text: &str, n: usize) -> &str {
 }
 
 /// Returns the arguments as `name=JSON` pairs, joined by commas.
-pub(super) fn named_arguments(arguments: &Value) -> String {
+pub(crate) fn named_arguments(arguments: &Value) -> String {
     let pairs = arguments.as_object().into_iter().flatten();
     let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}={value}")).collect();
     pairs.join(", ")

@@ -1,5 +1,11 @@
 //! Exceptions of Python, and its operations on values and texts. Systems written in Python depend on them.
 
+pub(crate) mod format;
+pub(crate) mod json_text;
+mod printing;
+
+pub use printing::{Layout, python_dumps, python_number, python_str};
+
 use crate::json::{Number, Value};
 use std::borrow::Cow;
 
@@ -20,39 +26,39 @@ impl PythonError {
     }
 
     /// Makes a `TypeError`.
-    pub(super) fn of_type(text: impl Into<String>) -> Self {
+    pub(crate) fn of_type(text: impl Into<String>) -> Self {
         Self::new("TypeError", text)
     }
 
     /// Makes a `ValueError`.
-    pub(super) fn of_value(text: impl Into<String>) -> Self {
+    pub(crate) fn of_value(text: impl Into<String>) -> Self {
         Self::new("ValueError", text)
     }
 
     /// Makes the exception of indexing beyond a list.
-    pub(super) fn out_of_range() -> Self {
+    pub(crate) fn out_of_range() -> Self {
         Self::new("IndexError", "list index out of range")
     }
 
     /// Makes the exception of `for … in value` for a value that is not iterable.
-    pub(super) fn not_iterable(value: &Value) -> Self {
+    pub(crate) fn not_iterable(value: &Value) -> Self {
         Self::of_type(format!("'{}' object is not iterable", class_of(value)))
     }
 
     /// Makes the exception of `len(value)` for a value without a length.
-    pub(super) fn no_length(value: &Value) -> Self {
+    pub(crate) fn no_length(value: &Value) -> Self {
         Self::of_type(format!("object of type '{}' has no len()", class_of(value)))
     }
 
     /// Makes the exception of `value.get(…)` for a value that is not a dict.
-    pub(super) fn no_get(value: &Value) -> Self {
+    pub(crate) fn no_get(value: &Value) -> Self {
         let text = format!("'{}' object has no attribute 'get'", class_of(value));
         Self::new("AttributeError", text)
     }
 }
 
 /// Returns the class of a value that `json.loads` read.
-pub(super) fn class_of(value: &Value) -> &'static str {
+pub(crate) fn class_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",
         Value::Bool(_) => "bool",
@@ -69,7 +75,7 @@ fn is_whole(number: &Number) -> bool {
 }
 
 /// `len(value)`.
-pub(super) fn len(value: &Value) -> Result<usize, PythonError> {
+pub(crate) fn len(value: &Value) -> Result<usize, PythonError> {
     match value {
         Value::String(text) => Ok(text.chars().count()),
         Value::Array(items) => Ok(items.len()),
@@ -91,7 +97,7 @@ pub fn is_true(value: &Value) -> bool {
 }
 
 /// Returns a value for arithmetic; `None` if it is not a number in Python.
-pub(super) fn as_number(value: &Value) -> Option<f64> {
+pub(crate) fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
         Value::Number(number) => number.as_f64(),
@@ -100,7 +106,7 @@ pub(super) fn as_number(value: &Value) -> Option<f64> {
 }
 
 /// Returns an integer; `None` for anything else.
-pub(super) fn as_integer(value: &Value) -> Option<i64> {
+pub(crate) fn as_integer(value: &Value) -> Option<i64> {
     match value {
         Value::Bool(flag) => Some(i64::from(*flag)),
         Value::Number(number) if is_whole(number) => number.as_i64(),
@@ -109,12 +115,12 @@ pub(super) fn as_integer(value: &Value) -> Option<i64> {
 }
 
 /// Converts a length to Python's signed arithmetic.
-pub(super) fn signed(n: usize) -> i64 {
+pub(crate) fn signed(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// `f"{n:,}"`.
-pub(super) fn with_commas(n: usize) -> String {
+pub(crate) fn with_commas(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (idx, digit) in digits.chars().enumerate() {
@@ -127,7 +133,7 @@ pub(super) fn with_commas(n: usize) -> String {
 }
 
 /// `str.isspace` of one character: true for four separators more than in Rust.
-pub(super) fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
@@ -137,12 +143,12 @@ pub fn strip(text: &str) -> &str {
 }
 
 /// `text.rstrip()`.
-pub(super) fn strip_end(text: &str) -> &str {
+pub(crate) fn strip_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
 /// `text.splitlines()`.
-pub(super) fn split_lines(text: &str) -> Vec<&str> {
+pub(crate) fn split_lines(text: &str) -> Vec<&str> {
     let is_end = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let mut lines = Vec::new();
     let mut rest = text;

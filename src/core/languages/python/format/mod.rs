@@ -3,9 +3,9 @@
 mod number;
 mod spec;
 
-use crate::chat::python_str;
 use crate::json::{Value, json};
-use crate::systems::python::PythonError;
+use crate::languages::python::PythonError;
+use crate::languages::python::python_str;
 
 /// Maximum nesting depth of fields within format specifications.
 // As in `CPython`: `str.format` rejects fields that are nested deeper.
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 2;
 ///
 /// # Errors
 /// As the original raises: unknown names, positions, broken braces, formats that do not fit.
-pub fn format_text(template: &str, fields: &[(&str, i64)]) -> Result<String, PythonError> {
+pub(crate) fn format_text(template: &str, fields: &[(&str, i64)]) -> Result<String, PythonError> {
     expand(template, fields, MAX_DEPTH)
 }
 

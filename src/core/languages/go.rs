@@ -7,7 +7,7 @@ use crate::json::{Map, Number, Value};
 use std::fmt::Write as _;
 
 /// `json.Marshal`.
-pub(super) fn marshal(value: &Value) -> String {
+pub(crate) fn marshal(value: &Value) -> String {
     let mut out = String::new();
     write_value(&mut out, value);
     out
