@@ -8,12 +8,14 @@
 //! 1. Add a file with `const FORMAT: Format`, which ends with `..Format::READ_ONLY`, and declare it below. [`Format`]
 //!    describes each property.
 //! 2. Add a row to [`FORMATS`], before the formats that would accept the same files.
-//! 3. Add a file to `tests/fixtures/NAME`. `PLIMSOLL_UPDATE_FIXTURES=1 cargo test --test formats detection` writes the
+//! 3. Add a file to `tests/fixtures/FORMAT`, named like the format. `PLIMSOLL_UPDATE_FIXTURES=1 cargo test --test formats detection` writes the
 //!    expected result next to it (`FILE.expected`).
 //! 4. Add a row to `docs/formats.md`. In `README.md`, add the program to the section *Formats* and update the number of
 //!    formats in the first list. `cargo test --test engine written_lists` compares both with [`FORMATS`].
 //! 5. To list its sessions in `plimsoll sessions` and the window, add a row to `STORES` in `src/exec/stores/mod.rs`, and the
 //!    program to *sessions* in `docs/command-line.md`. Code outside of this folder may not name a format.
+//! 6. If its files have a new extension, add it to `SESSION_EXTENSIONS` in `src/exec/stores/find.rs`, and to `COPIED` in
+//!    `src/exec/export/default_path.rs` if it is a text file.
 //!
 //! `detect` looks at the first records of a [`Probe`]. `parse` depends on the file:
 //!
