@@ -140,7 +140,7 @@ mod tree;
 pub use cannot_export::CannotExport;
 pub use claude_code::AgentCalls;
 pub use cline::CLINE_HISTORY;
-pub use content::media_bytes;
+pub use content::{definitions_in, media_bytes};
 pub use database::{
     Cell, Database, DatabaseSession, RowFilter, Rows, Table, TableQuery, database_of, databases,
     supported_databases,
