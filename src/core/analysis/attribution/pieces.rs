@@ -75,7 +75,8 @@ impl Sources {
 /// Returns the pieces of a part. Text of the conversation itself has [`SourceKind::NotRecorded`] in place of a source.
 fn split(session: &Session, message: &Message, part: usize) -> Vec<(Range<usize>, Source)> {
     match (&session.parts[part].body, message.role) {
-        (Body::ToolDefinition { tool, json }, _) => {
+        // One that was removed is empty.
+        (Body::ToolDefinition { tool, json }, _) if !json.is_empty() => {
             vec![(0..json.len(), Source::new(SourceKind::Tool, &**tool))]
         }
         (Body::Text(text), Role::System) => {

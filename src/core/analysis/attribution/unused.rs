@@ -26,7 +26,9 @@ pub fn unused_servers(case: &Case) -> Vec<UnusedServer> {
     let mut definitions: BTreeMap<&str, (usize, Tokens)> = BTreeMap::new();
     for (idx, message) in case.session.messages.iter().enumerate() {
         for part in message.parts.clone() {
-            if let Body::ToolDefinition { tool, .. } = &case.session.parts[part].body {
+            if let Body::ToolDefinition { tool, json } = &case.session.parts[part].body
+                && !json.is_empty()
+            {
                 definitions.insert(tool, (idx, case.ledger.part(part)));
             }
         }

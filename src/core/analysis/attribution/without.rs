@@ -8,7 +8,7 @@ use super::pieces::{Piece, Sources};
 use super::source::{Selector, Source};
 use crate::analysis::resent::sendings;
 use crate::engine::Case;
-use crate::session::{Body, Part, Session, Usage};
+use crate::session::{Body, Session, Usage};
 use crate::units::Tokens;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub fn without(case: &Case, selectors: &[Selector]) -> Result<Without, usize> {
         sources.pieces.iter().filter(|piece| is_removed[piece.source]).collect();
     let mut session = (*case.session).clone();
     reduce_usage(&mut session, &pieces);
-    let per_part = remove(&mut session, case, &pieces);
+    let per_part = remove(&mut session, &pieces);
     let removed: Vec<Source> = sources
         .all
         .iter()
@@ -71,49 +71,32 @@ pub fn without(case: &Case, selectors: &[Selector]) -> Result<Without, usize> {
     })
 }
 
-/// Removes the pieces from the parts. Returns for each remaining part the index that it had, and the tokens that it lost.
-fn remove(session: &mut Session, case: &Case, pieces: &[&Piece]) -> Vec<(usize, Tokens)> {
-    let mut by_part: BTreeMap<usize, Vec<&Piece>> = BTreeMap::new();
-    for piece in pieces {
-        by_part.entry(piece.part).or_default().push(piece);
-    }
-    let mut parts: Vec<Part> = Vec::with_capacity(session.parts.len());
-    let mut kept = Vec::with_capacity(session.parts.len());
-    for message in &mut session.messages {
-        let start = parts.len();
-        for at in message.parts.clone() {
-            let part = &case.session.parts[at];
-            let Some(pieces) = by_part.get(&at) else {
-                parts.push(part.clone());
-                kept.push((at, Tokens::ZERO));
-                continue;
-            };
-            let Body::Text(text) = &part.body else {
-                continue;
-            };
-            let mut left = String::with_capacity(text.len());
-            let mut from = 0;
-            for piece in pieces {
-                left.push_str(&text[from..piece.range.start]);
-                from = piece.range.end;
+/// Removes the pieces from the parts, which keep their numbers. Returns for each part its index and the tokens that it lost.
+fn remove(session: &mut Session, pieces: &[&Piece]) -> Vec<(usize, Tokens)> {
+    let mut lost: Vec<(usize, Tokens)> =
+        (0..session.parts.len()).map(|part| (part, Tokens::ZERO)).collect();
+    for pieces in pieces.chunk_by(|a, b| a.part == b.part) {
+        let at = pieces[0].part;
+        lost[at].1 = pieces.iter().map(|piece| piece.tokens).sum();
+        let part = &mut session.parts[at];
+        part.body = match &part.body {
+            Body::ToolDefinition { tool, .. } => {
+                Body::ToolDefinition { tool: tool.clone(), json: "".into() }
             }
-            left.push_str(&text[from..]);
-            if !left.trim().is_empty() {
-                parts.push(Part { body: Body::Text(left.into()), ..*part });
-                kept.push((at, pieces.iter().map(|piece| piece.tokens).sum()));
+            body => {
+                let text = body.text();
+                let mut left = String::with_capacity(text.len());
+                let mut from = 0;
+                for piece in pieces {
+                    left.push_str(&text[from..piece.range.start]);
+                    from = piece.range.end;
+                }
+                left.push_str(&text[from..]);
+                Body::Text(left.into())
             }
-        }
-        if parts.len() == start && !message.parts.is_empty() {
-            // The message keeps its number.
-            let first = message.parts.start;
-            let empty = Part { body: Body::Text("".into()), record: 0, block: 0 };
-            parts.push(empty);
-            kept.push((first, case.ledger.part(first)));
-        }
-        message.parts = start..parts.len();
+        };
     }
-    session.parts = parts;
-    kept
+    lost
 }
 
 /// Reduces what the provider and the program reported by the tokens that each call no longer sends.
