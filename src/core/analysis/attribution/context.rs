@@ -95,7 +95,7 @@ fn add_part(
         let kind = kind_of(&case.session.messages[message], &case.session.parts[part]);
         items.push(ContextItem {
             group,
-            name: source.name.clone(),
+            name: shown_name(source).to_owned(),
             kind,
             source: Some(source.clone()),
             message: Some(message),
@@ -105,6 +105,14 @@ fn add_part(
     if rest > Tokens::ZERO {
         items.push(conversation(case, message, part, rest));
     }
+}
+
+/// Returns the name of a source within its group: a tool of a server without the server.
+fn shown_name(source: &Source) -> &str {
+    let tool = source.server().and_then(|server| {
+        source.name.strip_prefix("mcp__")?.strip_prefix(server)?.strip_prefix("__")
+    });
+    tool.unwrap_or(&source.name)
 }
 
 /// Returns the item of a part of the conversation.
