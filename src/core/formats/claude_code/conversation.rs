@@ -2,21 +2,25 @@
 //!
 //! The program writes an answer as several records, one for each block, and other records may stand between them. The
 //! whole answer is added at its first record. What follows a compaction's boundary belongs to its context as long as it
-//! is the summary or an attachment.
+//! is the summary or an attachment. Versions that record the texts they sent are read in the order of
+//! [`super::sent_order`] instead.
 
 use super::answers::{answered, with_names_of_tools};
 use super::entry::{
-    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, MessageOrigin, recorded_title,
+    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, Version, recorded_title,
 };
 use super::id::Id;
 use super::records;
+use super::sent_order::{self, ContextRecord, PlacedRecord, Step, add_reminders};
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Usage};
+use crate::session::{
+    CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
+};
 use crate::units::Tokens;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A conversation read from its records.
 pub(super) struct ReadConversation {
@@ -27,23 +31,41 @@ pub(super) struct ReadConversation {
     pub warnings: Vec<Warning>,
 }
 
+/// The records of a file.
+#[derive(Clone, Copy)]
+pub(super) struct FileRecords<'a> {
+    pub input: &'a Input,
+    pub entries: &'a [ClaudeEntry],
+    /// First version that recorded the texts it sent, if any did.
+    pub since: Option<Version>,
+}
+
 /// Reads the conversation of the records whose place is in it. `parts` holds the parts of each record. `number` is the
 /// number of the conversation, from 2, if the file has several.
 pub(super) fn read_conversation(
-    input: &Input,
+    file: FileRecords<'_>,
     number: Option<usize>,
-    entries: &[ClaudeEntry],
     parts: Vec<Vec<Part>>,
     places: &[RecordPlace],
     progress: &Progress,
 ) -> Result<ReadConversation, Cancelled> {
-    let source = input.source(super::FORMAT.name, number);
+    let entries = file.entries;
+    let source = file.input.source(super::FORMAT.name, number);
     let parts = with_names_of_tools(parts, entries, places);
+    let steps = file.since.map(|since| sent_order::steps(entries, &parts, places, since));
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
-    let mut is_context = Vec::with_capacity(entries.len());
-    for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
-        progress.check_cancelled()?;
-        is_context.push(*place == RecordPlace::Main && line.add(at, entry));
+    let mut is_context = vec![false; entries.len()];
+    if let Some(steps) = steps {
+        line.copied = sent_order::changed_later(&steps);
+        for step in steps {
+            progress.check_cancelled()?;
+            line.add_step(step, &mut is_context);
+        }
+    } else {
+        for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
+            progress.check_cancelled()?;
+            is_context[at] = *place == RecordPlace::Main && line.add(at, entry);
+        }
     }
     line.close_compaction();
     Ok(ReadConversation {
@@ -70,6 +92,12 @@ struct ConversationBuilder<'a> {
     warnings: Vec<Warning>,
     /// Index of the mark of a managed conversation. Records before it were managed.
     managed_end: usize,
+    /// Byte ranges of the reminders in the message that is added next.
+    reminders: Vec<Span>,
+    /// Records that a compaction kept with more reminders than before.
+    copied: HashSet<usize>,
+    /// Parts of these records without reminders.
+    originals: HashMap<usize, Vec<Part>>,
 }
 
 /// A compaction and the messages it wrote.
@@ -99,10 +127,7 @@ impl<'a> ConversationBuilder<'a> {
         let n_messages = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
         builder.reserve(n_messages, answers.len(), n_parts);
-        let names_messages = |entry: &ClaudeEntry| match &entry.kind {
-            EntryKind::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
-            _ => false,
-        };
+        let names_messages = |entry: &ClaudeEntry| matches!(&entry.kind, EntryKind::Boundary(it) if it.keeps_messages());
         Self {
             builder,
             entries,
@@ -117,7 +142,92 @@ impl<'a> ConversationBuilder<'a> {
                 .iter()
                 .rposition(|entry| matches!(entry.kind, EntryKind::Managed(_)))
                 .unwrap_or(0),
+            reminders: Vec::new(),
+            copied: HashSet::new(),
+            originals: HashMap::new(),
         }
+    }
+
+    /// Adds a step, and marks the records that are in the context.
+    fn add_step(&mut self, step: Step, is_context: &mut [bool]) {
+        match step {
+            Step::Record(PlacedRecord { at, reminders }) => {
+                if self.copied.contains(&at) {
+                    self.originals.insert(at, self.parts[at].clone());
+                }
+                self.fold(at, &reminders);
+                let is_sent = self.add(at, &self.entries[at]);
+                for at in std::iter::once(at).chain(reminders) {
+                    is_context[at] = is_sent;
+                }
+            }
+            Step::Compaction { at, context } => {
+                for record in &context {
+                    is_context[record.placed.at] = true;
+                    record.placed.reminders.iter().for_each(|at| is_context[*at] = true);
+                }
+                if let EntryKind::Boundary(boundary) = &self.entries[at].kind {
+                    self.add_compaction(at, boundary, &context);
+                }
+            }
+        }
+    }
+
+    /// Writes reminders into the last tool result of a record.
+    fn fold(&mut self, at: usize, reminders: &[usize]) {
+        let EntryKind::Message(message) = &self.entries[at].kind else {
+            return;
+        };
+        let mut parts = std::mem::take(&mut self.parts[at]);
+        if !reminders.is_empty() {
+            let texts = reminders.iter().flat_map(|at| &self.parts[*at]);
+            add_reminders(&mut parts, message.result_content, texts.map(|part| part.body.text()));
+        }
+        self.parts[at] = parts;
+        self.reminders = reminders.iter().map(|at| self.entries[*at].span.clone()).collect();
+    }
+
+    /// Adds a compaction with its context.
+    fn add_compaction(&mut self, at: usize, boundary: &'a Boundary, context: &[ContextRecord]) {
+        // A managed conversation begins with a boundary that this program wrote.
+        let is_own = !self.has_history && at < self.managed_end;
+        let in_history = !self.has_history;
+        let [before, after] = self.sizes(&self.entries[at], boundary);
+        let mut kept = Vec::with_capacity(context.len());
+        for record in context {
+            let message = self.context_message(record, in_history);
+            if kept.last() != Some(&message) {
+                kept.push(message);
+            }
+        }
+        if !is_own {
+            self.builder.compaction(boundary.trigger.as_str(), before, after, kept);
+        }
+    }
+
+    /// Returns the message of a record in the context of a compaction.
+    fn context_message(&mut self, record: &ContextRecord, in_history: bool) -> usize {
+        let PlacedRecord { at, reminders } = &record.placed;
+        let entry = &self.entries[*at];
+        let known = uuid(entry).filter(|_| record.is_unchanged);
+        if let Some(message) = known.and_then(|id| self.messages.as_ref()?.get(id)) {
+            return *message;
+        }
+        if let Some(original) = self.originals.get(at) {
+            self.parts[*at].clone_from(original);
+        }
+        self.fold(*at, reminders);
+        let draft = match &entry.kind {
+            EntryKind::Message(message) => self.draft(*at, entry, message),
+            _ => Draft {
+                id: uuid(entry).map(|id| id.to_string().into()),
+                time: entry.time,
+                raw: vec![entry.span.clone()],
+                ..Draft::new(Role::Assistant, std::mem::take(&mut self.parts[*at]))
+            },
+        };
+        self.has_history |= in_history;
+        self.builder.message(Draft { in_history, ..draft })
     }
 
     /// Adds a record. Returns false if it is not in the context.
@@ -129,17 +239,10 @@ impl<'a> ConversationBuilder<'a> {
                 self.close_compaction();
                 // A managed conversation begins with a boundary that this program wrote.
                 if self.has_history || at >= self.managed_end {
+                    let [before, after] = self.sizes(entry, boundary);
                     self.compaction = Some(OpenCompaction {
-                        before: self.checked(
-                            entry,
-                            boundary.before,
-                            "the tokens before this compaction",
-                        ),
-                        after: self.checked(
-                            entry,
-                            boundary.after,
-                            "the tokens after this compaction",
-                        ),
+                        before,
+                        after,
                         boundary: Some(boundary),
                         is_first: !self.has_history,
                         written: Vec::new(),
@@ -160,6 +263,7 @@ impl<'a> ConversationBuilder<'a> {
             EntryKind::Leaf(_)
             | EntryKind::Title(..)
             | EntryKind::Microcompaction
+            | EntryKind::Snapshot
             | EntryKind::Other => false,
         }
     }
@@ -188,22 +292,15 @@ impl<'a> ConversationBuilder<'a> {
         let is_written = match &self.compaction {
             Some(compaction) if message.is_summary => compaction.written.is_empty(),
             // Attachments directly after the summary repeat earlier ones.
-            Some(compaction) => {
-                message.origin == MessageOrigin::Attachment && !compaction.written.is_empty()
-            }
+            Some(compaction) => message.origin.is_attachment() && !compaction.written.is_empty(),
             None => false,
         };
         if !is_written {
             self.close_compaction();
         }
         let draft = Draft {
-            id: uuid(entry).map(|id| id.to_string().into()),
-            time: entry.time,
-            is_injected: message.is_injected,
-            is_summary: message.is_summary,
             in_history: !is_written || self.compaction.as_ref().is_some_and(|c| c.is_first),
-            raw: vec![entry.span.clone()],
-            ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
+            ..self.draft(at, entry, message)
         };
         if self.first_prompt.is_none() && !message.is_injected && !message.is_summary {
             self.first_prompt = records::user_text(&draft.parts).and_then(title::first_line);
@@ -213,6 +310,20 @@ impl<'a> ConversationBuilder<'a> {
             compaction.written.push(idx);
         }
         true
+    }
+
+    /// Returns the message of a record, with the reminders in it.
+    fn draft(&mut self, at: usize, entry: &ClaudeEntry, message: &ClaudeMessage) -> Draft {
+        let mut raw = vec![entry.span.clone()];
+        raw.append(&mut self.reminders);
+        Draft {
+            id: uuid(entry).map(|id| id.to_string().into()),
+            time: entry.time,
+            is_injected: message.is_injected,
+            is_summary: message.is_summary,
+            raw,
+            ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
+        }
     }
 
     /// Adds the whole answer at its first record. Further records are skipped.
@@ -252,6 +363,14 @@ impl<'a> ConversationBuilder<'a> {
             messages.extend(uuids.map(|uuid| (uuid, idx)));
         }
         true
+    }
+
+    /// Returns the plausible sizes of the context before and after a compaction.
+    fn sizes(&mut self, entry: &ClaudeEntry, boundary: &Boundary) -> [Option<Tokens>; 2] {
+        [
+            self.checked(entry, boundary.before, "the tokens before this compaction"),
+            self.checked(entry, boundary.after, "the tokens after this compaction"),
+        ]
     }
 
     /// Returns a plausible count of a record, else adds a warning.

@@ -16,6 +16,7 @@ mod id;
 mod reader;
 mod records;
 mod resume;
+mod sent_order;
 mod tree;
 
 use super::read_log::ReadLog;
@@ -74,6 +75,13 @@ const TYPES: &[&str] = &[
     "agent-name",
     "pr-link",
     "bridge-session",
+    "atis-latch",
+    "tools-used",
+    "cost-state",
+    "api-request",
+    "api-request-blob",
+    "api-request-resumed",
+    "api-request-shape",
 ];
 
 /// Ids that the program requires to be unique.

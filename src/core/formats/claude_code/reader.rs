@@ -1,8 +1,9 @@
 //! Reads the conversations of a file: the main one, sub-agents, and branches that the user rewound.
 
 use super::agents::{self, Agent, AgentCalls};
-use super::conversation;
+use super::conversation::{self, FileRecords};
 use super::entry::{ClaudeEntry, EntryKind};
+use super::sent_order;
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
 use crate::formats::read_log::ReadLog;
@@ -33,18 +34,23 @@ const EMPTY: &str = "a Claude Code session without a message";
 /// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
-    entries: Vec<ClaudeEntry>,
+    mut entries: Vec<ClaudeEntry>,
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     progress.check_cancelled()?;
+    let since = sent_order::first_version(&entries);
+    if let Some(since) = since {
+        let unsent = entries.iter_mut().filter(|entry| sent_order::is_unsent(entry, since));
+        unsent.for_each(|entry| entry.kind = EntryKind::Other);
+    }
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
-    let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
-    let conversation =
-        conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
+    let file = FileRecords { input, entries: &entries, since };
+    let (branches, n_left_out) = branches(file, &parts, courses.collect(), progress)?;
+    let conversation = conversation::read_conversation(file, None, parts, &main, progress)?;
     log.warnings.extend(conversation.warnings);
     log.report = report(&entries, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
@@ -97,13 +103,13 @@ fn report(
 
 /// Reads the branches. Returns their conversations and the number of those left out because of their size.
 fn branches(
-    input: &Input,
-    entries: &[ClaudeEntry],
+    file: FileRecords<'_>,
     parts: &[Vec<Part>],
     courses: Vec<Course>,
     progress: &Progress,
 ) -> Result<(Vec<Session>, usize), Cancelled> {
-    let mut left = input.bytes.len().max(MAX_REPEATED);
+    let mut left = file.input.bytes.len().max(MAX_REPEATED);
+    let entries = file.entries;
     let (mut found, mut n_left_out) = (Vec::new(), 0);
     for course in courses {
         let is_on = |at: usize| course.places[at] == RecordPlace::Main;
@@ -118,15 +124,9 @@ fn branches(
         let branch_parts =
             branch_parts.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
         let (branch_parts, places) = (branch_parts.collect(), &course.places);
-        let mut session = conversation::read_conversation(
-            input,
-            Some(2),
-            entries,
-            branch_parts,
-            places,
-            progress,
-        )?
-        .session;
+        let branch =
+            conversation::read_conversation(file, Some(2), branch_parts, places, progress)?;
+        let mut session = branch.session;
         session.track = Track::Branch;
         session.title = course.user_text.unwrap_or(session.title);
         found.push(session);
@@ -169,8 +169,9 @@ fn sub_agent(
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
     let parts = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
+    let file = FileRecords { input, since: sent_order::first_version(&entries), entries: &entries };
     let conversation =
-        conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
+        conversation::read_conversation(file, Some(number), parts, &places, progress)?;
     warnings.extend(conversation.warnings);
     let mut session = conversation.session;
     agent_calls.set_track((id, call), &mut session);

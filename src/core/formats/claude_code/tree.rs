@@ -87,7 +87,7 @@ fn is_in(entry: &ClaudeEntry, is_sidechain: bool) -> bool {
 /// Whether the record is a message rather than an attachment.
 pub(super) fn is_message(entry: &ClaudeEntry) -> bool {
     match &entry.kind {
-        EntryKind::Message(message) => message.origin != MessageOrigin::Attachment,
+        EntryKind::Message(message) => !message.origin.is_attachment(),
         EntryKind::Answer(_) => true,
         _ => false,
     }
