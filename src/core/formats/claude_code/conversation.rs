@@ -11,6 +11,7 @@ use super::entry::{
 };
 use super::id::Id;
 use super::records;
+use super::requests::Requests;
 use super::sent_order::{self, ContextRecord, PlacedRecord, Step, add_reminders};
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
@@ -38,6 +39,8 @@ pub(super) struct FileRecords<'a> {
     pub entries: &'a [ClaudeEntry],
     /// First version that recorded the texts it sent, if any did.
     pub since: Option<Version>,
+    /// Recorded requests, if there are any.
+    pub requests: Option<&'a Requests<'a>>,
 }
 
 /// Reads the conversation of the records whose place is in it. `parts` holds the parts of each record. `number` is the
@@ -264,6 +267,9 @@ impl<'a> ConversationBuilder<'a> {
             | EntryKind::Title(..)
             | EntryKind::Microcompaction
             | EntryKind::Snapshot
+            | EntryKind::Shape(_)
+            | EntryKind::Blob(_)
+            | EntryKind::Request(_)
             | EntryKind::Other => false,
         }
     }

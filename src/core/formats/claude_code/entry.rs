@@ -1,5 +1,6 @@
 //! A parsed record of the file.
 
+use super::hash::Hash;
 use super::id::Id;
 use crate::session::{Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
@@ -79,6 +80,12 @@ pub(super) enum EntryKind {
     Managed(Option<Calibration>),
     /// Instructions that the program sends again at each call.
     Snapshot,
+    /// Instructions and tool definitions of recorded requests, with their key.
+    Shape(Box<str>),
+    /// A message of recorded requests, with its hash.
+    Blob(Hash),
+    /// A request that the program recorded.
+    Request(Box<RequestRecord>),
     /// Content that is not sent to the model.
     Other,
 }
@@ -149,6 +156,24 @@ pub(super) struct ClaudeAnswer {
     /// Whether the answer reached its maximum length.
     pub is_cut: bool,
     pub parts: Vec<Part>,
+    /// Id of the recorded request that it answers.
+    pub request: Option<Box<str>>,
+}
+
+/// A request that the program recorded.
+#[derive(Debug)]
+pub(super) struct RequestRecord {
+    pub id: Box<str>,
+    /// The request whose first messages it repeats.
+    pub base: Option<Box<str>>,
+    /// Number of these messages.
+    pub keep: usize,
+    /// Hashes of the messages that follow.
+    pub tail: Vec<Hash>,
+    /// Key of its instructions and tool definitions.
+    pub shape: Box<str>,
+    /// Texts were left out of the record.
+    pub is_cut: bool,
 }
 
 /// A compaction by the program.

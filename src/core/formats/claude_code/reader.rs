@@ -3,6 +3,7 @@
 use super::agents::{self, Agent, AgentCalls};
 use super::conversation::{self, FileRecords};
 use super::entry::{ClaudeEntry, EntryKind};
+use super::requests::Requests;
 use super::sent_order;
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
@@ -48,11 +49,19 @@ pub(super) fn read(
     let mut courses = tree::courses(&entries).into_iter();
     let main = courses.next().map(|c| c.places).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
-    let file = FileRecords { input, entries: &entries, since };
+    let is_request = |entry: &ClaudeEntry| matches!(entry.kind, EntryKind::Request(_));
+    let bytes = entries.iter().any(is_request).then(|| input.bytes.whole());
+    let requests = match &bytes {
+        Some(bytes) => Requests::new(bytes, &entries, progress)?,
+        None => None,
+    };
+    let requests = requests.as_ref();
+    let file = FileRecords { input, entries: &entries, since, requests };
     let (branches, n_left_out) = branches(file, &parts, courses.collect(), progress)?;
     let conversation = conversation::read_conversation(file, None, parts, &main, progress)?;
     log.warnings.extend(conversation.warnings);
-    log.report = report(&entries, &main, &conversation.is_context, &agents);
+    log.warnings.extend(requests.into_iter().flat_map(|requests| requests.warnings.clone()));
+    log.report = report(file, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
         return log.finish(input, Vec::new(), EMPTY);
     }
@@ -78,15 +87,20 @@ pub(super) fn read(
 
 /// Counts the records by kind.
 fn report(
-    entries: &[ClaudeEntry],
+    file: FileRecords<'_>,
     main: &[RecordPlace],
     is_context: &[bool],
     agents: &[Agent],
 ) -> ImportReport {
     let mut report = ImportReport::default();
-    for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
+    let FileRecords { entries, requests, .. } = file;
+    let is_verified = |at: usize| requests.is_some_and(|requests| requests.is_verified(at));
+    for (at, ((entry, place), is_context)) in entries.iter().zip(main).zip(is_context).enumerate() {
         let label = &entry.label;
         match place {
+            _ if is_verified(at) => {
+                report.count_record(&format!("{label} (verified)"), *is_context)
+            }
             RecordPlace::Abandoned => {
                 report.count_record(&format!("{label} (abandoned branch)"), *is_context);
             }
@@ -169,7 +183,8 @@ fn sub_agent(
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
     let parts = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
-    let file = FileRecords { input, since: sent_order::first_version(&entries), entries: &entries };
+    let since = sent_order::first_version(&entries);
+    let file = FileRecords { input, entries: &entries, since, requests: None };
     let conversation =
         conversation::read_conversation(file, Some(number), parts, &places, progress)?;
     warnings.extend(conversation.warnings);

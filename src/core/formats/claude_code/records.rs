@@ -2,8 +2,9 @@
 
 use super::entry::{
     AgentResult, Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, Embedded, EntryKind,
-    EntryNode, MessageOrigin, Version,
+    EntryNode, MessageOrigin, RequestRecord, Version,
 };
+use super::hash::Hash;
 use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::{counts, json, mark};
@@ -238,6 +239,7 @@ fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
         usage: usage(record),
         is_cut: stop_reason(record).is_some_and(|reason| CUT.contains(&&*reason)),
         parts: blocks::parts(content),
+        request: text(&["requestRef"]),
     })
 }
 
@@ -322,7 +324,28 @@ fn other(kind: &str, record: &BorrowedValue<'_>) -> EntryKind {
         "last-prompt" => text("leafUuid").map(|id| EntryKind::Leaf(Id::from(&*id))),
         "ai-title" => text("aiTitle").map(|title| EntryKind::Title(title.into(), false)),
         "custom-title" => text("customTitle").map(|title| EntryKind::Title(title.into(), true)),
+        "api-request" => request(record).map(|request| EntryKind::Request(Box::new(request))),
+        "api-request-blob" => text("hash").and_then(|hash| Hash::parse(&hash)).map(EntryKind::Blob),
+        "api-request-shape" => text("shapeHash").map(|key| EntryKind::Shape(key.into())),
         _ => None,
     }
     .unwrap_or(EntryKind::Other)
+}
+
+/// Returns a recorded request, unless its messages are not named.
+fn request(record: &BorrowedValue<'_>) -> Option<RequestRecord> {
+    let hash = |hash: &BorrowedValue<'_>| Hash::parse(&hash.as_str()?);
+    let is_empty = |value: &BorrowedValue<'_>| {
+        matches!(value, BorrowedValue::Null | BorrowedValue::Bool(false))
+    };
+    // Texts of memory files are cut, and their places are named.
+    let mut cuts = ["cut", "withheld"].into_iter().filter_map(|key| record.get(key));
+    Some(RequestRecord {
+        id: boxed(record, &["id"])?,
+        base: boxed(record, &["base"]),
+        keep: record.number_at(&["keep"]).map_or(Some(0), |keep| keep.parse().ok())?,
+        tail: record.get("tail")?.elements().iter().map(hash).collect::<Option<_>>()?,
+        shape: boxed(record, &["shapeHash"]).unwrap_or_default(),
+        is_cut: cuts.any(|cut| !is_empty(cut)),
+    })
 }

@@ -12,6 +12,7 @@
 use super::entry::{Boundary, ClaudeEntry, EntryKind, MessageOrigin, ResultContent, Version};
 use super::id::Id;
 use super::tree::{RecordPlace, uuid};
+use crate::languages::javascript::trim_end;
 use crate::session::{Body, Part};
 use std::collections::{HashMap, HashSet};
 
@@ -333,11 +334,6 @@ pub(super) fn add_reminders<'t>(
         ResultContent::Text | ResultContent::EndsWithText => "\n\n",
         ResultContent::EndsWithOther => "\n",
     };
-    let before = if content == ResultContent::Text { trimmed(text) } else { &**text };
+    let before = if content == ResultContent::Text { trim_end(text) } else { &**text };
     *text = format!("{before}{joint}{reminders}").into();
-}
-
-/// Removes white space at the end, as the program's language defines it.
-fn trimmed(text: &str) -> &str {
-    text.trim_end_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
 }
