@@ -174,6 +174,8 @@ pub(super) struct RequestRecord {
     pub shape: Box<str>,
     /// Texts were left out of the record.
     pub is_cut: bool,
+    /// Version of the program that sent it.
+    pub version: Version,
 }
 
 /// A compaction by the program.

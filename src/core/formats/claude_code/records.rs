@@ -347,5 +347,6 @@ fn request(record: &BorrowedValue<'_>) -> Option<RequestRecord> {
         tail: record.get("tail")?.elements().iter().map(hash).collect::<Option<_>>()?,
         shape: boxed(record, &["shapeHash"]).unwrap_or_default(),
         is_cut: cuts.any(|cut| !is_empty(cut)),
+        version: version(record),
     })
 }

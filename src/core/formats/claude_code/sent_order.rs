@@ -27,6 +27,24 @@ pub(super) enum Step {
         at: usize,
         context: Vec<ContextRecord>,
     },
+    /// Instructions and tool definitions that are sent from here on.
+    Instructions {
+        /// Index of their record.
+        at: usize,
+        /// They replace others, and no compaction follows that takes them up.
+        is_revision: bool,
+    },
+    /// The next call sends its context in another form than the records have.
+    Revision(Vec<RevisedMessage>),
+}
+
+/// A message of a revised context.
+#[derive(Debug, PartialEq)]
+pub(super) enum RevisedMessage {
+    /// That of a placed record, by its number among all placed records.
+    Placed(usize),
+    /// A recorded message of a request, by its number.
+    Recorded(u32),
 }
 
 /// A record at its position in the context.
@@ -36,6 +54,15 @@ pub(super) struct PlacedRecord {
     pub at: usize,
     /// Indices of the reminders that are written into its last result.
     pub reminders: Vec<usize>,
+    /// The content as it was sent, if it differs from that of the records.
+    pub bodies: Option<Box<[Body]>>,
+}
+
+impl PlacedRecord {
+    /// Creates a placed record without reminders.
+    fn alone(at: usize) -> Self {
+        Self { at, reminders: Vec::new(), bodies: None }
+    }
 }
 
 /// A record in the context after a compaction.
@@ -46,13 +73,14 @@ pub(super) struct ContextRecord {
     pub is_unchanged: bool,
 }
 
-/// Returns the first version in the file that recorded the texts it sent.
+/// Returns the first version in the file that recorded what it sent.
 pub(super) fn first_version(entries: &[ClaudeEntry]) -> Option<Version> {
     let version = |entry: &ClaudeEntry| match &entry.kind {
         EntryKind::Message(message) => match message.origin {
             MessageOrigin::Rendered { version, .. } => Some(version),
             _ => None,
         },
+        EntryKind::Request(request) => Some(request.version),
         _ => None,
     };
     entries.iter().filter_map(version).min()
@@ -70,7 +98,7 @@ pub(super) fn is_unsent(entry: &ClaudeEntry, since: Version) -> bool {
 pub(super) fn changed_later(steps: &[Step]) -> HashSet<usize> {
     let contexts = steps.iter().filter_map(|step| match step {
         Step::Compaction { context, .. } => Some(context),
-        Step::Record(_) => None,
+        _ => None,
     });
     let changed = contexts.flatten().filter(|record| !record.is_unchanged);
     changed.map(|record| record.placed.at).collect()
@@ -179,7 +207,7 @@ impl<'a> SentOrder<'a> {
     }
 
     fn push(&mut self, at: usize) {
-        self.steps.push(Step::Record(PlacedRecord { at, reminders: Vec::new() }));
+        self.steps.push(Step::Record(PlacedRecord::alone(at)));
     }
 
     /// Whether kept messages follow this record.
@@ -203,7 +231,7 @@ impl<'a> SentOrder<'a> {
             }
             if matches!(self.entries[at].kind, EntryKind::Answer(_)) {
                 self.end_run_in(&mut context);
-                let placed = PlacedRecord { at, reminders: Vec::new() };
+                let placed = PlacedRecord::alone(at);
                 context.records.push(ContextRecord { placed, is_unchanged: true });
             } else if context.kept.insert(at) {
                 self.run.push(at);
@@ -296,18 +324,17 @@ impl<'a> SentOrder<'a> {
                 _ => texts.push(at),
             }
         }
-        let alone = |at| PlacedRecord { at, reminders: Vec::new() };
         if results.is_empty() {
             // In the order of the file.
             reminders.append(&mut beside);
             reminders.sort_unstable();
-            return reminders.into_iter().chain(texts).map(alone).collect();
+            return reminders.into_iter().chain(texts).map(PlacedRecord::alone).collect();
         }
-        let mut placed: Vec<_> = results.into_iter().map(alone).collect();
+        let mut placed: Vec<_> = results.into_iter().map(PlacedRecord::alone).collect();
         if let Some(last) = placed.last_mut() {
             last.reminders = reminders;
         }
-        placed.extend(beside.into_iter().chain(texts).map(alone));
+        placed.extend(beside.into_iter().chain(texts).map(PlacedRecord::alone));
         placed
     }
 }

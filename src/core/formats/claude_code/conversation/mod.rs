@@ -5,6 +5,8 @@
 //! is the summary or an attachment. Versions that record the texts they sent are read in the order of
 //! [`super::sent_order`] instead.
 
+mod sent;
+
 use super::answers::{answered, with_names_of_tools};
 use super::entry::{
     Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, Version, recorded_title,
@@ -12,16 +14,16 @@ use super::entry::{
 use super::id::Id;
 use super::records;
 use super::requests::Requests;
-use super::sent_order::{self, ContextRecord, PlacedRecord, Step, add_reminders};
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{
-    CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
+    Body, CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
 };
 use crate::units::Tokens;
-use std::collections::{HashMap, HashSet};
+use sent::SentSteps;
+use std::collections::HashMap;
 
 /// A conversation read from its records.
 pub(super) struct ReadConversation {
@@ -55,15 +57,11 @@ pub(super) fn read_conversation(
     let entries = file.entries;
     let source = file.input.source(super::FORMAT.name, number);
     let parts = with_names_of_tools(parts, entries, places);
-    let steps = file.since.map(|since| sent_order::steps(entries, &parts, places, since));
+    let sent = file.since.map(|since| SentSteps::new(file, &parts, places, since));
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
     let mut is_context = vec![false; entries.len()];
-    if let Some(steps) = steps {
-        line.copied = sent_order::changed_later(&steps);
-        for step in steps {
-            progress.check_cancelled()?;
-            line.add_step(step, &mut is_context);
-        }
+    if let Some(sent) = sent {
+        line = sent.add_to(line, &mut is_context, progress)?;
     } else {
         for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
             progress.check_cancelled()?;
@@ -95,12 +93,28 @@ struct ConversationBuilder<'a> {
     warnings: Vec<Warning>,
     /// Index of the mark of a managed conversation. Records before it were managed.
     managed_end: usize,
-    /// Byte ranges of the reminders in the message that is added next.
+    /// Messages with the instructions of the context.
+    instructions: Vec<usize>,
+    /// What the next message has beside its record.
+    next: NextMessage,
+}
+
+/// What a message has beside the content of its record.
+#[derive(Default)]
+struct NextMessage {
+    /// Byte ranges of the reminders in it.
     reminders: Vec<Span>,
-    /// Records that a compaction kept with more reminders than before.
-    copied: HashSet<usize>,
-    /// Parts of these records without reminders.
-    originals: HashMap<usize, Vec<Part>>,
+    /// Its content as it was sent.
+    bodies: Option<Box<[Body]>>,
+}
+
+impl NextMessage {
+    /// Sets the content of the parts, if it was recorded.
+    fn set_bodies(&mut self, parts: &mut [Part]) {
+        for (part, body) in parts.iter_mut().zip(self.bodies.take().into_iter().flatten()) {
+            part.body = body;
+        }
+    }
 }
 
 /// A compaction and the messages it wrote.
@@ -145,92 +159,9 @@ impl<'a> ConversationBuilder<'a> {
                 .iter()
                 .rposition(|entry| matches!(entry.kind, EntryKind::Managed(_)))
                 .unwrap_or(0),
-            reminders: Vec::new(),
-            copied: HashSet::new(),
-            originals: HashMap::new(),
+            instructions: Vec::new(),
+            next: NextMessage::default(),
         }
-    }
-
-    /// Adds a step, and marks the records that are in the context.
-    fn add_step(&mut self, step: Step, is_context: &mut [bool]) {
-        match step {
-            Step::Record(PlacedRecord { at, reminders }) => {
-                if self.copied.contains(&at) {
-                    self.originals.insert(at, self.parts[at].clone());
-                }
-                self.fold(at, &reminders);
-                let is_sent = self.add(at, &self.entries[at]);
-                for at in std::iter::once(at).chain(reminders) {
-                    is_context[at] = is_sent;
-                }
-            }
-            Step::Compaction { at, context } => {
-                for record in &context {
-                    is_context[record.placed.at] = true;
-                    record.placed.reminders.iter().for_each(|at| is_context[*at] = true);
-                }
-                if let EntryKind::Boundary(boundary) = &self.entries[at].kind {
-                    self.add_compaction(at, boundary, &context);
-                }
-            }
-        }
-    }
-
-    /// Writes reminders into the last tool result of a record.
-    fn fold(&mut self, at: usize, reminders: &[usize]) {
-        let EntryKind::Message(message) = &self.entries[at].kind else {
-            return;
-        };
-        let mut parts = std::mem::take(&mut self.parts[at]);
-        if !reminders.is_empty() {
-            let texts = reminders.iter().flat_map(|at| &self.parts[*at]);
-            add_reminders(&mut parts, message.result_content, texts.map(|part| part.body.text()));
-        }
-        self.parts[at] = parts;
-        self.reminders = reminders.iter().map(|at| self.entries[*at].span.clone()).collect();
-    }
-
-    /// Adds a compaction with its context.
-    fn add_compaction(&mut self, at: usize, boundary: &'a Boundary, context: &[ContextRecord]) {
-        // A managed conversation begins with a boundary that this program wrote.
-        let is_own = !self.has_history && at < self.managed_end;
-        let in_history = !self.has_history;
-        let [before, after] = self.sizes(&self.entries[at], boundary);
-        let mut kept = Vec::with_capacity(context.len());
-        for record in context {
-            let message = self.context_message(record, in_history);
-            if kept.last() != Some(&message) {
-                kept.push(message);
-            }
-        }
-        if !is_own {
-            self.builder.compaction(boundary.trigger.as_str(), before, after, kept);
-        }
-    }
-
-    /// Returns the message of a record in the context of a compaction.
-    fn context_message(&mut self, record: &ContextRecord, in_history: bool) -> usize {
-        let PlacedRecord { at, reminders } = &record.placed;
-        let entry = &self.entries[*at];
-        let known = uuid(entry).filter(|_| record.is_unchanged);
-        if let Some(message) = known.and_then(|id| self.messages.as_ref()?.get(id)) {
-            return *message;
-        }
-        if let Some(original) = self.originals.get(at) {
-            self.parts[*at].clone_from(original);
-        }
-        self.fold(*at, reminders);
-        let draft = match &entry.kind {
-            EntryKind::Message(message) => self.draft(*at, entry, message),
-            _ => Draft {
-                id: uuid(entry).map(|id| id.to_string().into()),
-                time: entry.time,
-                raw: vec![entry.span.clone()],
-                ..Draft::new(Role::Assistant, std::mem::take(&mut self.parts[*at]))
-            },
-        };
-        self.has_history |= in_history;
-        self.builder.message(Draft { in_history, ..draft })
     }
 
     /// Adds a record. Returns false if it is not in the context.
@@ -320,15 +251,18 @@ impl<'a> ConversationBuilder<'a> {
 
     /// Returns the message of a record, with the reminders in it.
     fn draft(&mut self, at: usize, entry: &ClaudeEntry, message: &ClaudeMessage) -> Draft {
+        let mut parts = std::mem::take(&mut self.parts[at]);
+        let mut next = std::mem::take(&mut self.next);
+        next.set_bodies(&mut parts);
         let mut raw = vec![entry.span.clone()];
-        raw.append(&mut self.reminders);
+        raw.append(&mut next.reminders);
         Draft {
             id: uuid(entry).map(|id| id.to_string().into()),
             time: entry.time,
             is_injected: message.is_injected,
             is_summary: message.is_summary,
             raw,
-            ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
+            ..Draft::new(Role::User, parts)
         }
     }
 
@@ -362,6 +296,7 @@ impl<'a> ConversationBuilder<'a> {
             let parts = std::mem::take(&mut self.parts[*at]);
             draft.parts.extend(parts.into_iter().map(|part| Part { record, ..part }));
         }
+        self.next.set_bodies(&mut draft.parts);
         let idx = self.push(entry, draft);
         let entries = self.entries;
         if let Some(messages) = &mut self.messages {
@@ -440,13 +375,24 @@ impl<'a> ConversationBuilder<'a> {
             return;
         };
         let preserved = self.preserved(boundary);
-        let kept = if boundary.preserved_first {
+        let kept: Vec<usize> = if boundary.preserved_first {
             preserved.into_iter().chain(written).collect()
         } else {
             // The summary, the kept messages, the attachments.
             let split = written.len().min(1);
             [&written[..split], &preserved, &written[split..]].concat()
         };
+        self.push_compaction(boundary, [before, after], &kept);
+    }
+
+    /// Adds a compaction with the messages of the context after its instructions.
+    fn push_compaction(
+        &mut self,
+        boundary: &Boundary,
+        [before, after]: [Option<Tokens>; 2],
+        messages: &[usize],
+    ) {
+        let kept = [&self.instructions[..], messages].concat();
         self.builder.compaction(boundary.trigger.as_str(), before, after, kept);
     }
 
