@@ -298,18 +298,19 @@ pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
 /// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
 /// the last call's context with its answer, or the result of a later compaction.
 pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
-    let Some(last) = call_before(case, until) else {
-        return Working::new(case, meter);
-    };
+    let last = call_before(case, until);
     let session = &case.session;
     let end = until
         .and_then(|call| session.calls.get(call))
         .map_or(session.messages.len(), |s| s.context_end);
-    let begun = session.calls[last].context_end;
+    let begun = last.map_or(0, |last| session.calls[last].context_end);
     let since = |c: &ContextChange<'_>| (begun + 1..=end).contains(&c.before_message());
     if let Some(change) = session.context_changes().rev().find(since) {
         return after(case, meter, change);
     }
+    let Some(last) = last else {
+        return Working::new(case, meter);
+    };
     let mut working = working(case, meter, Some(last));
     let answer = case.index.answer_len(begun, last);
     working.append_history(begun + answer);
