@@ -47,7 +47,7 @@ pub(super) fn read(
     }
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
-    let main = courses.next().map(|c| c.places).unwrap_or_default();
+    let (main, n_skipped) = courses.next().map(|c| (c.places, c.n_skipped)).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
     let is_request = |entry: &ClaudeEntry| matches!(entry.kind, EntryKind::Request(_));
     let bytes = entries.iter().any(is_request).then(|| input.bytes.whole());
@@ -69,7 +69,8 @@ pub(super) fn read(
         abandoned(&entries, &main, branches.len()),
         left_out(n_left_out, "branch", "branches"),
         left_out(agents.len().saturating_sub(MAX_AGENTS), "sub-agent", "sub-agents"),
-        microcompactions(&entries),
+        microcompactions(&entries).filter(|_| requests.is_none()),
+        skipped(n_skipped),
     ];
     let shrinking = odd_shrinking(&conversation.session);
     let others =
@@ -227,6 +228,19 @@ fn abandoned(entries: &[ClaudeEntry], places: &[RecordPlace], n_branches: usize)
         };
         format!("{subject} and {are} not part of this conversation{chosen}")
     })
+}
+
+/// Returns a warning about messages that the program loses when it resumes the conversation.
+fn skipped(n: usize) -> Option<String> {
+    let messages = match n {
+        0 => return None,
+        1 => "1 message".to_owned(),
+        n => format!("{n} messages"),
+    };
+    Some(format!(
+        "a record after {messages} names an earlier one as its parent: this conversation has all that was sent, but when the program resumes it, it skips {}",
+        if n == 1 { "that message" } else { "those messages" }
+    ))
 }
 
 /// Returns a warning about tool results that the program cleared without recording which.
