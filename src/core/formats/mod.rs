@@ -276,7 +276,7 @@ fn detect(input: &Input, progress: &Progress) -> Result<(&'static Format, String
 
 /// Returns a warning if the compactions of a session reach the limit of kept messages.
 fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
-    let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
+    let kept = |s: &Session| s.context_changes().map(|change| change.kept().len()).sum::<usize>();
     let is_full = |s: &&Session| kept(s) + s.messages.len() > MAX_KEPT;
     let text = "compactions reach the limit of kept messages; the last ones may be missing";
     sessions.iter().find(is_full).map(|_| Warning { line: None, text: text.to_owned() })
