@@ -2,6 +2,7 @@
 
 use super::{Body, Part, Session};
 use crate::units::Tokens;
+use std::collections::HashSet;
 
 /// Reported usage that is implausible and therefore ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +51,7 @@ const MAX_BYTES_PER_TOKEN: u64 = 16;
 const MEDIA: u64 = 20_000;
 
 /// Removes implausible usage ([`super::Call::left_out`]). Usage is implausible if the context jumps to about twice the
-/// size and back although almost nothing was added. It is also implausible if the context is many times as large as its
+/// size and back although almost nothing was added and no compaction explains the way back. It is also implausible if the context is many times as large as its
 /// neighbors and larger than all text so far (a token has at least one byte). A placeholder, which gateways write into
 /// every call, is removed from all calls.
 pub fn remove_implausible_usage(session: &mut Session) {
@@ -72,9 +73,12 @@ pub fn remove_implausible_usage(session: &mut Session) {
         .iter()
         .map(|call| bytes[session.calls[*call].context_end.min(bytes.len() - 1)])
         .collect();
+    let compacted: HashSet<usize> = session.compactions.iter().map(|c| c.call).collect();
     let mut before: Option<usize> = None;
     for at in 0..calls.len() {
         let (now, after) = (inputs[at], inputs.get(at + 1));
+        let after =
+            after.filter(|_| !(calls[at] + 1..=calls[at + 1]).any(|c| compacted.contains(&c)));
         let spike = before.zip(after).and_then(|(before, after)| {
             let around = inputs[before].max(*after);
             let added = (ends[at] - ends[before]) as f64 / BYTES_PER_TOKEN;
