@@ -96,6 +96,7 @@ mod openai_responses;
 mod opencode;
 mod openhands;
 mod otel;
+mod output_streams;
 mod pi;
 mod picoclaw;
 mod qwen_code;
@@ -164,6 +165,12 @@ pub static FORMATS: &[Format] = &[
     codex_rollout::FORMAT,
     gemini_cli::FORMAT,
     pi::FORMAT,
+    output_streams::QWEN_CODE,
+    output_streams::CLAUDE_CODE,
+    output_streams::CODEX,
+    output_streams::GEMINI,
+    output_streams::OPENCODE,
+    output_streams::PI,
     openhands::SDK,
     openhands::V0,
     copilot_cli::FORMAT,
