@@ -146,7 +146,7 @@ impl OpenCodeConversation {
             None
         };
         if let Some(step) = summary {
-            self.add_summary(step, log);
+            self.add_summary(&step, log);
         }
         let parts = content::parts(part);
         self.transcript.add_message(Draft {
@@ -204,7 +204,7 @@ impl OpenCodeConversation {
     }
 
     /// Adds a step as the summary of a compaction.
-    fn add_summary(&mut self, step: Step, log: &mut ReadLog) {
+    fn add_summary(&mut self, step: &Step, log: &mut ReadLog) {
         self.has_compactions = true;
         let mut kept = Vec::new();
         let mut reported = None;

@@ -42,7 +42,9 @@ impl RunTotals {
 
 fn sum(totals: &[(String, Usage)]) -> Usage {
     let mut sum = Usage::default();
-    totals.iter().for_each(|(_, usage)| sum.add(usage));
+    for (_, usage) in totals {
+        sum.add(usage);
+    }
     sum
 }
 

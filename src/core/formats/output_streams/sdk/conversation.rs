@@ -215,8 +215,8 @@ impl SdkConversation {
     }
 
     fn compact(&mut self, boundary: &SdkBoundary, summary: usize, start: usize, log: &mut ReadLog) {
-        let found = |id: &Box<str>| self.messages.get(id).copied();
-        let mut kept: Vec<usize> = boundary.kept.iter().filter_map(found).collect();
+        let found = |id: &str| self.messages.get(id).copied();
+        let mut kept: Vec<usize> = boundary.kept.iter().filter_map(|id| found(id)).collect();
         if kept.is_empty()
             && let Some((first, last)) = &boundary.range
             && let (Some(first), Some(last)) = (found(first), found(last))

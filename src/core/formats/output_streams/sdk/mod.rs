@@ -149,7 +149,7 @@ fn finish(
     let mut agents = Vec::new();
     let windows: HashMap<String, Tokens> = conversations
         .iter()
-        .flat_map(|conversation| conversation.windows())
+        .flat_map(SdkConversation::windows)
         .map(|(model, window)| (model.clone(), *window))
         .collect();
     for conversation in conversations {
