@@ -78,6 +78,7 @@
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod captures;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -133,6 +134,7 @@ mod resume;
 mod rows;
 mod text_lines;
 mod title;
+mod tnetstring;
 mod transcript;
 mod tree;
 
@@ -171,6 +173,7 @@ pub static FORMATS: &[Format] = &[
     output_streams::GEMINI,
     output_streams::OPENCODE,
     output_streams::PI,
+    captures::FORMAT,
     openhands::SDK,
     openhands::V0,
     copilot_cli::FORMAT,

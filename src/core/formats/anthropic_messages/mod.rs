@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Notation of these messages for reading and writing.
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
     is_request: true,
     title: message_list::title,
