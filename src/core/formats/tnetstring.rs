@@ -6,6 +6,9 @@
 /// Maximum number of digits of a length, as the program reads it.
 const MAX_DIGITS: usize = 9;
 
+/// Characters for the types.
+const KINDS: &[u8] = b",;#^!~]}";
+
 /// A value in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item<'a> {
@@ -25,7 +28,7 @@ pub(super) fn pop(bytes: &[u8]) -> Option<(Item<'_>, &[u8])> {
     let rest = &bytes[n_digits + 1..];
     let (data, rest) = rest.split_at_checked(length)?;
     let (kind, rest) = rest.split_first()?;
-    Some((Item { kind: *kind, data }, rest))
+    KINDS.contains(kind).then_some((Item { kind: *kind, data }, rest))
 }
 
 /// Returns whether bytes begin like a file of flows: the length of a dictionary, then its first key.
@@ -57,7 +60,7 @@ impl<'a> Item<'a> {
     }
 
     /// Returns the value of a key of a dictionary.
-    pub(super) fn get(self, key: &str) -> Option<Item<'a>> {
+    pub(super) fn get(self, key: &str) -> Option<Self> {
         let mut items = self.items().filter(|_| self.kind == b'}');
         while let (Some(name), Some(value)) = (items.next(), items.next()) {
             if name.data == key.as_bytes() {

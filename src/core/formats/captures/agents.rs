@@ -1,5 +1,7 @@
 //! Finds the conversations of sub-agents: they begin with a text that a tool call of another conversation contains.
 
+use super::calls::is_of_program;
+use crate::formats::contexts::SUMMARY_TITLE;
 use crate::formats::{json, title};
 use crate::json::Value;
 use crate::session::{Body, Role, Session, SubAgent, Track};
@@ -20,8 +22,8 @@ struct StartingCall {
     title: Option<String>,
 }
 
-/// Marks the conversations of sub-agents and orders all: those with tools first, then by number of calls, sub-agents last.
-pub(super) fn link(sessions: &mut Vec<Session>) {
+/// Sets the titles, marks the conversations of sub-agents and orders all: those with tools first, then by number of calls, sub-agents last.
+pub(super) fn link(sessions: &mut [Session]) {
     let mut prompts: HashMap<Box<str>, StartingCall> = HashMap::new();
     for (at, session) in sessions.iter().enumerate() {
         for part in &session.parts {
@@ -31,6 +33,14 @@ pub(super) fn link(sessions: &mut Vec<Session>) {
         }
     }
     for (at, session) in sessions.iter_mut().enumerate() {
+        let mut own = first_texts(session).filter(|text| !is_of_program(text));
+        let title = own.find_map(title::first_line);
+        drop(own);
+        if let Some(title) = title {
+            let is_summary = session.title.ends_with(SUMMARY_TITLE);
+            session.title = title;
+            session.title.push_str(if is_summary { SUMMARY_TITLE } else { "" });
+        }
         let started = first_texts(session).find_map(|text| prompts.get(text.trim()));
         let Some(started) = started.filter(|started| started.session != at) else {
             continue;

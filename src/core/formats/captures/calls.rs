@@ -7,7 +7,7 @@ use crate::formats::contexts::LoggedCall;
 use crate::formats::{Warning, counts, json, rows};
 use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, Draft, Part, Role, Span};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Span};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 
@@ -104,9 +104,11 @@ impl ReadCall {
                     .and_then(|value| (dialect.messages)(&value, &mut matcher));
                 match read {
                     Ok(read) => {
-                        drafts.extend(
-                            read.into_iter().map(|d| Draft { raw: vec![span.clone()], ..d }),
-                        );
+                        drafts.extend(read.into_iter().map(|draft| Draft {
+                            is_injected: is_injected(&draft),
+                            raw: vec![span.clone()],
+                            ..draft
+                        }));
                     }
                     Err(why) => warnings.push(why),
                 }
@@ -143,6 +145,27 @@ impl ReadCall {
     }
 }
 
+/// Returns whether the program wrote a message on the user's behalf.
+fn is_injected(draft: &Draft) -> bool {
+    let mut texts = draft.parts.iter().filter_map(|part| match &part.body {
+        Body::Text(text) => Some(&**text),
+        _ => None,
+    });
+    let has_text = texts.clone().next().is_some();
+    draft.role == Role::User && has_text && texts.all(is_of_program)
+}
+
+/// Returns whether a program wrote a text: it is wrapped in a tag of the program's own, such as `<system-reminder>` or
+/// `<environment_context>`.
+pub(super) fn is_of_program(text: &str) -> bool {
+    let text = text.trim();
+    let name = text.strip_prefix('<').and_then(|rest| rest.split(['>', ' ', '\n']).next());
+    let is_name = |name: &&str| name.contains(['_', '-']) && !name.contains(['<', '/', '!', '?']);
+    let name = name.filter(is_name);
+    name.is_some_and(|name| text.ends_with(&format!("</{name}>")))
+        || text.starts_with("# AGENTS.md instructions")
+}
+
 /// Joins consecutive messages of the model, which are items of one answer.
 fn joined_answers(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut out: Vec<Draft> = Vec::with_capacity(drafts.len());
@@ -168,4 +191,25 @@ fn join(first: &mut Draft, second: Draft) {
     let moved = |part: Part| Part { record: part.record.saturating_add(n_records), ..part };
     first.parts.extend(parts.map(moved));
     first.is_summary |= second.is_summary;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognizes_texts_of_programs_by_their_tag() {
+        for text in [
+            "<system-reminder>\nMind the tide.\n</system-reminder>\n",
+            "<environment_context><cwd>/home</cwd></environment_context>",
+            "# AGENTS.md instructions for /home\n",
+        ] {
+            assert!(is_of_program(text), "{text}");
+        }
+        for text in
+            ["", "<", "<b>bold</b>", "<system-reminder>x</system-reminder> Go on", "<!-- -->", "Hi"]
+        {
+            assert!(!is_of_program(text), "{text}");
+        }
+    }
 }

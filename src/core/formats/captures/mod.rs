@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
+        RecordedData::Compactions,
         RecordedData::SystemPrompt,
         RecordedData::Tools,
         RecordedData::SubAgents,

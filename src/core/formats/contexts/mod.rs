@@ -75,7 +75,12 @@ struct Track {
     instructions: Option<Vec<u64>>,
     /// The request for the summary that the next call contains.
     summary: Option<SummaryUsage>,
+    /// Whether it is the request for a summary of another conversation.
+    is_summary: bool,
 }
+
+/// End of the titles of conversations that only request a summary.
+pub(super) const SUMMARY_TITLE: &str = " (summary request)";
 
 /// A message in the context.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +192,7 @@ impl<'a> Contexts<'a> {
                 }
                 summarized.insert(at, (of, cost));
             }
+            let is_summary = summarized.get(&at).is_some_and(|(of, _)| of.is_some());
             let summary = used.get(&at);
             if let Some(summary) = summary
                 && let Some((of, cost)) = summarized.remove(&summary.request)
@@ -197,6 +203,7 @@ impl<'a> Contexts<'a> {
                 }
             }
             let track = known.unwrap_or_else(|| self.new_track(&prepared.call));
+            self.tracks[track].is_summary |= is_summary;
             self.add_to(track, prepared, summary);
         }
     }
@@ -256,6 +263,9 @@ impl<'a> Contexts<'a> {
             .collect();
         let session = |track: Track| {
             let mut session = track.transcript.finish()?;
+            if track.is_summary {
+                session.title.push_str(SUMMARY_TITLE);
+            }
             if let Some(agent) = track.agent.filter(|_| main_groups.contains(&track.group)) {
                 session.track = SessionTrack::SubAgent(agent);
             }
@@ -337,6 +347,7 @@ impl<'a> Contexts<'a> {
             last_request: None,
             instructions: None,
             summary: None,
+            is_summary: false,
         });
         number
     }
@@ -407,17 +418,14 @@ impl Track {
 
     fn answer(&mut self, recorded: CallDraft, answer: Option<Draft>, error: Option<Box<str>>) {
         self.last_request = self.current.last().filter(|e| !e.is_system).map(|e| e.key);
-        match answer.filter(|answer| !answer.parts.is_empty()) {
-            Some(answer) => {
-                let (key, len) = (message_key(&answer), text_len(&answer));
-                let message = self.transcript.add_answer(recorded, answer);
-                self.current.push(ContextEntry::new(message, key, len, Role::Assistant));
-            }
-            None => {
-                self.transcript.builder.call(recorded);
-                if let Some(error) = error {
-                    self.transcript.builder.fail_last_call(&error);
-                }
+        if let Some(answer) = answer.filter(|answer| !answer.parts.is_empty()) {
+            let (key, len) = (message_key(&answer), text_len(&answer));
+            let message = self.transcript.add_answer(recorded, answer);
+            self.current.push(ContextEntry::new(message, key, len, Role::Assistant));
+        } else {
+            self.transcript.builder.call(recorded);
+            if let Some(error) = error {
+                self.transcript.builder.fail_last_call(&error);
             }
         }
     }

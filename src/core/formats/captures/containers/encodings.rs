@@ -12,29 +12,21 @@ const MAX_DECODED: u64 = 256 << 20;
 /// Decodes a body. Returns the name of an encoding that is not supported, or of one whose data is damaged.
 pub(super) fn decoded<'a>(body: &'a [u8], encoding: &str) -> Result<Cow<'a, [u8]>, String> {
     let encoding = encoding.trim().to_ascii_lowercase();
-    match &*encoding {
-        "" | "identity" => Ok(Cow::Borrowed(body)),
+    let found = match &*encoding {
+        "" | "identity" => Some(Cow::Borrowed(body)),
         "gzip" | "x-gzip" => all(MultiGzDecoder::new(body)),
         "deflate" => all(ZlibDecoder::new(body)),
-        "zstd" => StreamingDecoder::new(body)
-            .map_err(|_| ())
-            .and_then(all_of)
-            .map(Cow::Owned)
-            .map_err(|()| ()),
-        _ => Err(()),
-    }
-    .map_err(|()| encoding)
-}
-
-fn all<'a>(reader: impl Read) -> Result<Cow<'a, [u8]>, ()> {
-    all_of(reader).map(Cow::Owned)
+        "zstd" => StreamingDecoder::new(body).ok().and_then(all),
+        _ => None,
+    };
+    found.ok_or(encoding)
 }
 
 /// Reads as much as a body may have. The end of an interrupted answer may be missing.
-fn all_of(reader: impl Read) -> Result<Vec<u8>, ()> {
+fn all<'a>(reader: impl Read) -> Option<Cow<'a, [u8]>> {
     let mut decoded = Vec::new();
     let read = reader.take(MAX_DECODED).read_to_end(&mut decoded);
-    if read.is_err() && decoded.is_empty() { Err(()) } else { Ok(decoded) }
+    (read.is_ok() || !decoded.is_empty()).then_some(Cow::Owned(decoded))
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(super) fn is_http(record: &Value) -> bool {
     let request = record.get("request").unwrap_or(&Value::Null);
     let is_body =
         |key: &&str| request.get(key).is_some_and(|body| body.is_object() || body.is_string());
-    let is_message = BODIES.iter().any(|key| is_body(&key))
+    let is_message = BODIES.iter().any(is_body)
         && ["method", "url", "path", "headers", "timestamp"]
             .iter()
             .any(|key| request.get(key).is_some());

@@ -56,7 +56,7 @@ fn join(events: Vec<Value>) -> Value {
             }
             // The last state is the whole response.
             _ if event.get("response").is_some() => {
-                merge(&mut response, take(&mut event, "response"))
+                merge(&mut response, take(&mut event, "response"));
             }
             _ if event.get("output").is_some() => merge(&mut response, event),
             _ => {}
