@@ -79,6 +79,7 @@ mod aider;
 mod anthropic_messages;
 mod atif;
 mod captures;
+mod chat_exports;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -173,7 +174,10 @@ pub static FORMATS: &[Format] = &[
     output_streams::GEMINI,
     output_streams::OPENCODE,
     output_streams::PI,
+    captures::BATCH_RESULTS,
     captures::FORMAT,
+    chat_exports::CHATGPT,
+    chat_exports::CLAUDE_AI,
     openhands::SDK,
     openhands::V0,
     copilot_cli::FORMAT,

@@ -2,6 +2,7 @@
 
 use super::document::CallPlace;
 use super::exchange::error_of;
+use super::wires::Wire;
 use crate::formats::content::CallMatcher;
 use crate::formats::contexts::LoggedCall;
 use crate::formats::{Warning, counts, json, rows};
@@ -93,45 +94,16 @@ impl ReadCall {
         let response = member("response").unwrap_or_default();
         let response_value = json::parse_span(document, &response).unwrap_or_default();
         let field = |value: &Value, key: &str| json::str_at(value, &[key]).map(str::to_owned);
-        let mut warnings = Vec::new();
         let mut matcher = CallMatcher::default();
-        let mut drafts = |spans: Vec<Span>| -> Vec<Draft> {
-            let mut drafts = Vec::with_capacity(spans.len());
-            for span in spans {
-                let value = json::parse_span(document, &span);
-                let read = value
-                    .ok_or_else(|| "a message is nested too deeply to be read".to_owned())
-                    .and_then(|value| (dialect.messages)(&value, &mut matcher));
-                match read {
-                    Ok(read) => {
-                        drafts.extend(read.into_iter().map(|draft| Draft {
-                            is_injected: is_injected(&draft),
-                            raw: vec![span.clone()],
-                            ..draft
-                        }));
-                    }
-                    Err(why) => warnings.push(why),
-                }
-            }
-            if dialect.answers_in_runs { joined_answers(drafts) } else { drafts }
-        };
         let listed = json::member(document, &request, list);
-        let messages =
-            drafts(listed.and_then(|l| json::elements(document, &l)).unwrap_or_default());
-        let answer = drafts(wire.answers(document, &response)).into_iter();
-        let answer =
-            answer.filter(|draft| draft.role == Role::Assistant && !draft.parts.is_empty());
-        let answer = answer.reduce(joined).map(|draft| Draft { time: place.time, ..draft });
-        let mut recorded = (wire.call)(&response_value).unwrap_or_default();
-        if let Err(why) = counts::checked_usage(recorded.usage) {
-            warnings.push(why);
-            recorded.usage = None;
-        }
+        let listed = listed.and_then(|list| json::elements(document, &list)).unwrap_or_default();
+        let (messages, mut warnings) = drafts(document, listed, wire, &mut matcher);
+        let answer = answer_of(document, wire, &response);
+        warnings.extend(answer.warnings);
+        let mut recorded = answer.recorded;
         recorded.time = place.time.or(recorded.time);
-        recorded.model = recorded
-            .model
-            .or_else(|| field(&response_value, "model"))
-            .or_else(|| field(&body, "model"));
+        recorded.model = recorded.model.or_else(|| field(&body, "model"));
+        let answer = answer.draft.map(|draft| Draft { time: place.time, ..draft });
         Self {
             setup: (dialect.body)(&body).into_iter().map(|(_, draft)| draft).collect(),
             messages,
@@ -143,6 +115,60 @@ impl ReadCall {
             warnings,
         }
     }
+}
+
+/// An answer and the call that it reports.
+pub(super) struct ReadAnswer {
+    /// The answer, if it has content.
+    pub(super) draft: Option<Draft>,
+    /// The call, as far as the response reports it.
+    pub(super) recorded: CallDraft,
+    /// Reasons why parts of it were not read.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Reads a whole response.
+pub(super) fn answer_of(document: &[u8], wire: &Wire, response: &Span) -> ReadAnswer {
+    let value = json::parse_span(document, response).unwrap_or_default();
+    let spans = wire.answers(document, response);
+    let (answer, mut warnings) = drafts(document, spans, wire, &mut CallMatcher::default());
+    let is_answer = |draft: &Draft| draft.role == Role::Assistant && !draft.parts.is_empty();
+    let draft = answer.into_iter().filter(is_answer).reduce(joined);
+    let mut recorded = (wire.call)(&value).unwrap_or_default();
+    if let Err(why) = counts::checked_usage(recorded.usage) {
+        warnings.push(why);
+        recorded.usage = None;
+    }
+    let model = json::str_at(&value, &["model"]).map(str::to_owned);
+    recorded.model = recorded.model.or(model);
+    ReadAnswer { draft, recorded, warnings }
+}
+
+/// Reads messages, with the reasons why some were not read.
+fn drafts(
+    document: &[u8],
+    spans: Vec<Span>,
+    wire: &Wire,
+    matcher: &mut CallMatcher,
+) -> (Vec<Draft>, Vec<String>) {
+    let mut drafts = Vec::with_capacity(spans.len());
+    let mut warnings = Vec::new();
+    for span in spans {
+        let value = json::parse_span(document, &span);
+        let read = value
+            .ok_or_else(|| "a message is nested too deeply to be read".to_owned())
+            .and_then(|value| (wire.dialect.messages)(&value, matcher));
+        match read {
+            Ok(read) => drafts.extend(read.into_iter().map(|draft| Draft {
+                is_injected: is_injected(&draft),
+                raw: vec![span.clone()],
+                ..draft
+            })),
+            Err(why) => warnings.push(why),
+        }
+    }
+    let is_run = wire.dialect.answers_in_runs;
+    (if is_run { joined_answers(drafts) } else { drafts }, warnings)
 }
 
 /// Returns whether the program wrote a message on the user's behalf.

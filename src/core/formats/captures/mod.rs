@@ -10,12 +10,15 @@
 //!   Headers and addresses, which contain keys, are left out.
 
 mod agents;
+mod batch;
 mod calls;
 mod containers;
 mod document;
 mod events;
 mod exchange;
 mod wires;
+
+pub(super) use batch::FORMAT as BATCH_RESULTS;
 
 use super::contexts::Contexts;
 use super::read_log::ReadLog;

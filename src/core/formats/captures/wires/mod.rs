@@ -76,6 +76,11 @@ impl Wire {
         found.or_else(|| likely.next_back()).copied()
     }
 
+    /// Returns the API of a whole response.
+    pub(super) fn of_answer(response: &Value) -> Option<&'static Self> {
+        WIRES.iter().find(|wire| (wire.is_response)(response)).copied()
+    }
+
     /// Returns the spans of the messages or items of the answer in a response.
     pub(super) fn answers(&self, document: &[u8], response: &Span) -> Vec<Span> {
         let mut place = Some(response.clone());
