@@ -92,6 +92,7 @@ mod gemini_cli;
 mod goose;
 mod kimi;
 mod langchain;
+mod langfuse;
 mod llama_factory;
 mod openai_chat;
 mod openai_responses;
@@ -197,6 +198,7 @@ pub static FORMATS: &[Format] = &[
     sharegpt::FORMAT,
     llama_factory::FORMAT,
     langchain::RUNS,
+    langfuse::FORMAT,
     langchain::MESSAGES,
     gemini_api::FORMAT,
     anthropic_messages::FORMAT,
