@@ -74,7 +74,8 @@ fn n_records(
     counted: usize,
     progress: &Progress,
 ) -> Result<usize, Cancelled> {
-    let bytes = &input.bytes;
+    // Some readers write a document of their own, in which the messages are found.
+    let bytes = parsed.sessions.first().map_or(&input.bytes, |session| &session.source.bytes);
     let start = bytes.piece(&(0..bytes.len().min(START)));
     let start = start[text_start(&start)..].trim_ascii_start();
     if !start.starts_with(b"{") && !start.starts_with(b"[") {

@@ -63,6 +63,21 @@ pub(super) fn camel_case_usage(report: &Value) -> Option<Usage> {
     })
 }
 
+/// Reads the usage that Gemini reports (`usageMetadata`). Returns `None` if the input is zero or missing.
+pub(super) fn gemini_usage(report: &Value) -> Option<Usage> {
+    let count = |key| tokens_at(report, &[key]);
+    let thoughts = count("thoughtsTokenCount");
+    // The results of the provider's tools are counted apart.
+    let input = count("promptTokenCount")? + count("toolUsePromptTokenCount").unwrap_or_default();
+    (input > Tokens::ZERO).then(|| Usage {
+        input,
+        cache_read: count("cachedContentTokenCount"),
+        output: count("candidatesTokenCount").map(|n| n + thoughts.unwrap_or_default()),
+        reasoning: thoughts,
+        ..Usage::default()
+    })
+}
+
 /// Whether a count is plausible.
 pub(super) fn is_possible(tokens: Tokens) -> bool {
     tokens <= MAX_TOKENS

@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Notation of these contents for reading and writing.
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "gemini_api",
     shape: Shape { lists: &["contents", "history"], ..message_list::CHAT },
     body,

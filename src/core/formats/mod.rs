@@ -80,6 +80,8 @@
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod captures;
+mod chat_exports;
 mod claude_code;
 mod cline;
 mod codex_rollout;
@@ -92,12 +94,14 @@ mod gemini_cli;
 mod goose;
 mod kimi;
 mod langchain;
+mod langfuse;
 mod llama_factory;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
 mod openhands;
 mod otel;
+mod output_streams;
 mod pi;
 mod picoclaw;
 mod qwen_code;
@@ -134,6 +138,7 @@ mod resume;
 mod rows;
 mod text_lines;
 mod title;
+mod tnetstring;
 mod transcript;
 mod tree;
 
@@ -166,6 +171,16 @@ pub static FORMATS: &[Format] = &[
     codex_rollout::FORMAT,
     gemini_cli::FORMAT,
     pi::FORMAT,
+    output_streams::QWEN_CODE,
+    output_streams::CLAUDE_CODE,
+    output_streams::CODEX,
+    output_streams::GEMINI,
+    output_streams::OPENCODE,
+    output_streams::PI,
+    captures::BATCH_RESULTS,
+    captures::FORMAT,
+    chat_exports::CHATGPT,
+    chat_exports::CLAUDE_AI,
     openhands::SDK,
     openhands::V0,
     copilot_cli::FORMAT,
@@ -185,6 +200,7 @@ pub static FORMATS: &[Format] = &[
     sharegpt::FORMAT,
     llama_factory::FORMAT,
     langchain::RUNS,
+    langfuse::FORMAT,
     langchain::MESSAGES,
     gemini_api::FORMAT,
     anthropic_messages::FORMAT,

@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Notation of these items for reading and writing.
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "openai_responses",
     shape: Shape {
         lists: &["input", "output", "items"],
@@ -186,7 +186,8 @@ fn mcp(value: &Value) -> Vec<(Role, Vec<Part>)> {
     found
 }
 
-fn recorded_call(value: &Value) -> Option<CallDraft> {
+/// Returns the call that a response reports, if it reports usage.
+pub(super) fn recorded_call(value: &Value) -> Option<CallDraft> {
     let usage = value.get("usage").filter(|u| u.is_object())?;
     let count = |path: &[&str]| counts::tokens_at(usage, path);
     let input = count(&["input_tokens"])?;

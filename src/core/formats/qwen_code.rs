@@ -15,7 +15,7 @@ use super::tree::Tree;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json};
 use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track, Usage};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, Span, SubAgent, Track};
 use crate::units::Tokens;
 use std::collections::HashSet;
 
@@ -103,7 +103,7 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> QwenEntryKind {
             CallDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
-                usage: usage(value),
+                usage: value.get("usageMetadata").and_then(counts::gemini_usage),
                 time: message.time,
                 ..CallDraft::default()
             },
@@ -148,19 +148,6 @@ fn of_content(value: &Value) -> Option<Draft> {
     };
     parts.retain(|p| !matches!(p.body, Body::Thinking { .. }));
     (!parts.is_empty()).then(|| Draft::new(role, parts))
-}
-
-fn usage(value: &Value) -> Option<Usage> {
-    let count = |key| counts::tokens_at(value, &["usageMetadata", key]);
-    let thoughts = count("thoughtsTokenCount");
-    let input = count("promptTokenCount")?;
-    (input > Tokens::ZERO).then(|| Usage {
-        input,
-        cache_read: count("cachedContentTokenCount"),
-        output: count("candidatesTokenCount").map(|n| n + thoughts.unwrap_or_default()),
-        reasoning: thoughts,
-        ..Usage::default()
-    })
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {

@@ -1,10 +1,11 @@
 //! The records of a JSON document: the elements of its lists with their byte ranges, parsed on all cores.
 
 use crate::formats::notes::Notes;
+use crate::formats::read_log::ReadLog;
 use crate::formats::{json, jsonl};
 use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
-use crate::session::Span;
+use crate::session::{FileBytes, Span};
 use rayon::prelude::*;
 
 /// A value with its byte range in the file.
@@ -52,6 +53,23 @@ pub(crate) fn rows_at(
         }
     }
     Ok(rows)
+}
+
+/// Maps all records of a file: the elements of its list, if the file is one, or its lines. Problems are added to `log`.
+pub(crate) fn map_rows<T: Send>(
+    bytes: &FileBytes,
+    progress: &Progress,
+    log: &mut ReadLog,
+    each: impl Fn(Row) -> T + Sync,
+) -> Result<Vec<T>, Cancelled> {
+    let whole = bytes.whole();
+    let document = json::document_span(&whole);
+    if whole.get(document.start) == Some(&b'[') && json::is_one_value(&whole[document.clone()]) {
+        let rows = rows_at(&whole, &document, &[], progress, &mut log.notes)?;
+        return Ok(rows.into_par_iter().map(&each).collect());
+    }
+    let each = |record: jsonl::Record| each(record.into());
+    jsonl::map_records(bytes, progress, 1, &mut log.warnings, each)
 }
 
 /// Parses the members of an object except the given lists.

@@ -175,6 +175,7 @@ fn replayed(input: &Input, history: &[Draft], steps: &[Row], queries: &[Query]) 
             Draft { raw: vec![step.span.clone()], ..draft }
         };
         contexts.add(LoggedCall {
+            error: None,
             group: "".into(),
             agent: None,
             context: context_of_call(queries, at, response),

@@ -2,7 +2,7 @@
 
 use super::content::{self, CallMatcher};
 use super::{Input, title};
-use crate::session::{CallDraft, Draft, Part, Role, Session, SessionBuilder, Span};
+use crate::session::{Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Span};
 
 /// A conversation under construction.
 #[derive(Debug)]
@@ -38,7 +38,8 @@ impl Transcript {
         self.calls.join(&mut draft.parts);
         // A command is no useful title.
         if self.first_words.as_ref().is_none_or(|w| w.starts_with('/')) && is_user_message(&draft) {
-            let words = draft.parts.iter().find_map(|p| title::first_line(p.body.text()));
+            let texts = draft.parts.iter().filter(|p| matches!(p.body, Body::Text(_)));
+            let words = texts.into_iter().find_map(|p| title::first_line(p.body.text()));
             self.first_words = words.or(self.first_words.take());
         }
         self.builder.message(draft)

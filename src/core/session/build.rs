@@ -27,6 +27,8 @@ pub struct SessionBuilder {
     effort: Option<Arc<str>>,
     /// Whether the latest call was aborted.
     is_aborted: bool,
+    /// Whether a turn begins whose user message may be missing.
+    is_turn_due: bool,
     /// Whether the latest message has no content so far.
     is_empty: bool,
     /// Number of messages that compactions may still keep.
@@ -60,6 +62,7 @@ impl SessionBuilder {
             usual_model: None,
             effort: None,
             is_aborted: false,
+            is_turn_due: false,
             is_empty: false,
             kept_left: MAX_KEPT,
         }
@@ -111,6 +114,7 @@ impl SessionBuilder {
         }
         if opens_turn(&draft) {
             self.session.turns += 1;
+            self.is_turn_due = false;
         } else if draft.role == Role::Assistant && draft.in_history {
             self.ensure_turn();
         }
@@ -137,6 +141,11 @@ impl SessionBuilder {
     pub fn call(&mut self, draft: CallDraft) -> usize {
         self.session.calls_from = CallsFrom::Recorded;
         self.push_call(draft)
+    }
+
+    /// Begins a turn. Its user message may be missing: the next call then opens the turn.
+    pub fn begin_turn(&mut self) {
+        self.is_turn_due = true;
     }
 
     /// Sets the reasoning effort of the following calls.
@@ -296,9 +305,11 @@ impl SessionBuilder {
     }
 
     /// Opens turn 1 for a call before any user message (a session started by a command of the harness). The turn begins
-    /// with the first injected user message, if there is one.
+    /// with the first injected user message, if there is one. Opens a later turn if it is due.
     fn ensure_turn(&mut self) {
+        let is_due = std::mem::take(&mut self.is_turn_due);
         if self.session.turns > 0 {
+            self.session.turns += u32::from(is_due);
             return;
         }
         self.session.turns = 1;

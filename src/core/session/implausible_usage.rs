@@ -50,7 +50,7 @@ const MAX_BYTES_PER_TOKEN: u64 = 16;
 const MEDIA: u64 = 20_000;
 
 /// Removes implausible usage ([`super::Call::left_out`]). Usage is implausible if the context jumps to about twice the
-/// size and back although almost nothing was added. It is also implausible if the context is many times as large as its
+/// size and back although almost nothing was added and no compaction explains the way back. It is also implausible if the context is many times as large as its
 /// neighbors and larger than all text so far (a token has at least one byte). A placeholder, which gateways write into
 /// every call, is removed from all calls.
 pub fn remove_implausible_usage(session: &mut Session) {

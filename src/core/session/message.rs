@@ -56,7 +56,8 @@ pub struct Message {
     /// Role of the sender.
     pub role: Role,
     /// Index of the turn, from 1. A user message opens a turn. So does a model call before any user message, together
-    /// with the injected messages before it. Messages before the first turn have 0; a call never does.
+    /// with the injected messages before it, and the first call for a user message that the file does not record.
+    /// Messages before the first turn have 0; a call never does.
     pub turn: u32,
     /// Recorded time.
     pub time: Option<Millis>,

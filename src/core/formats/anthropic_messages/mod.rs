@@ -32,7 +32,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Notation of these messages for reading and writing.
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "anthropic_messages",
     is_request: true,
     title: message_list::title,
@@ -68,7 +68,7 @@ fn detect(probe: &Probe) -> Option<String> {
     if !look.messages.iter().all(|m| is_message(m)) {
         return None;
     }
-    let evidence = own_block(&look).or_else(|| own_body(&look))?;
+    let evidence = own_block(&look).or_else(|| own_body(&look)).or_else(|| batch(probe))?;
     Some(format!("{} with {evidence}", look.how))
 }
 
@@ -94,6 +94,16 @@ fn own_block(look: &DetectedList<'_>) -> Option<String> {
     let blocks = look.messages.iter().filter_map(|m| m.get("content")?.as_array()).flatten();
     let own = blocks.into_iter().find(|b| is_own_block(b))?;
     Some(format!("blocks of type {}", json::str_at(own, &["type"])?))
+}
+
+/// Returns the evidence that the file lists the requests of a batch in the notation of this API.
+fn batch(probe: &Probe) -> Option<String> {
+    let is_request =
+        |v: &Value| v.get("custom_id").is_some() && json::at(v, &["params", "messages"]).is_some();
+    let listed = probe.document().and_then(Value::as_array);
+    let is_batch = listed.into_iter().flatten().any(is_request)
+        || probe.records().iter().any(|r| is_request(&r.value));
+    is_batch.then(|| "a `custom_id` and `params`".to_owned())
 }
 
 /// Returns the evidence from request members that only this API has.

@@ -32,6 +32,7 @@ use crate::progress::Progress;
 use crate::session::{ModelVendor, Span};
 pub use agents::AgentCalls;
 use jsonl::Record;
+pub(super) use records::is_of_program;
 
 pub(super) const FORMAT: Format = Format {
     name: "claude_code",

@@ -42,11 +42,15 @@ const INJECTED: &[&str] = &[
     "[Request interrupted by user",
 ];
 
+/// Returns whether the program wrote a text of a user message.
+pub(crate) fn is_of_program(text: &str) -> bool {
+    INJECTED.iter().any(|words| text.trim_start().starts_with(words))
+}
+
 /// Returns the first text of a message that the user wrote.
 pub(super) fn user_text(parts: &[Part]) -> Option<&str> {
-    let is_harness = |text: &str| INJECTED.iter().any(|words| text.trim_start().starts_with(words));
     parts.iter().find_map(|part| match &part.body {
-        Body::Text(text) if !is_harness(text) => Some(&**text),
+        Body::Text(text) if !is_of_program(text) => Some(&**text),
         _ => None,
     })
 }

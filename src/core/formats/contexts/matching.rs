@@ -1,6 +1,7 @@
 //! Matches the context of a call with that of the previous call.
 
-use super::{ContextEntry, Track};
+use super::summaries::{UsedSummary, contains};
+use super::{ContextEntry, Track, text_len};
 use crate::session::{Body, Draft, Part, Role};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,7 +17,13 @@ impl Track {
     /// Matches a context with the previous one and adds the new messages. After their equal beginning, each message
     /// takes the first equal message of the previous context behind the last match, so that the order is kept in linear
     /// time.
-    pub(super) fn rebuilt(&mut self, context: Vec<Draft>, keys: &[u64]) -> Rebuilt {
+    /// `summary` is one that the context contains.
+    pub(super) fn rebuilt(
+        &mut self,
+        context: Vec<Draft>,
+        keys: &[u64],
+        summary: Option<&UsedSummary>,
+    ) -> Rebuilt {
         let same =
             self.current.iter().zip(keys).take_while(|(entry, key)| entry.key == **key).count();
         let mut later: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -42,25 +49,36 @@ impl Track {
         let is_managed = n_found < self.current.len();
         let first_new = first_new(&context, &found, is_managed);
         let before = std::mem::take(&mut self.current);
+        let is_edit = is_edit(&found, before.len(), first_new);
         let mut rebuilt = Vec::with_capacity(context.len());
         // Rewritten messages come first, because they belong to the context after a compaction.
         for (idx, ((draft, track_of), key)) in context.into_iter().zip(found).zip(keys).enumerate()
         {
-            let is_system = draft.role == Role::System;
+            let (len, role) = (text_len(&draft), draft.role);
             let message = if let Some(at) = track_of {
                 before[at].message
             } else {
-                let is_rewritten = is_managed && idx < first_new;
+                let is_summary = summary.is_some_and(|summary| contains(&draft, &summary.line));
+                let is_rewritten = is_managed && (idx < first_new || is_summary);
+                let is_of_user = role == Role::User && !draft.is_injected && !is_edit;
                 self.transcript.add_message(Draft {
                     in_history: !is_rewritten,
-                    is_summary: is_rewritten && draft.role == Role::User && !draft.is_injected,
+                    is_summary: is_rewritten && (is_of_user || is_summary),
                     ..draft
                 })
             };
-            rebuilt.push(ContextEntry { message, key: *key, is_system });
+            rebuilt.push(ContextEntry::new(message, *key, len, role));
         }
         Rebuilt { context: rebuilt, is_managed }
     }
+}
+
+/// Returns whether each message that is gone has another one in its place: the program changed messages, and summarized
+/// none.
+fn is_edit(found: &[Option<usize>], n_before: usize, first_new: usize) -> bool {
+    let is_kept = |at: usize| found.get(at) == Some(&Some(at));
+    let is_replaced = |at: usize| found.get(at) == Some(&None);
+    n_before <= first_new && (0..n_before).all(|at| is_kept(at) || is_replaced(at))
 }
 
 /// Returns the index of the first new message of a context. If messages were removed, only tool results and the last
@@ -111,9 +129,19 @@ pub(super) fn message_key(draft: &Draft) -> u64 {
         role => role,
     };
     role.hash(&mut hasher);
+    // Streams split a text into parts that the program joins.
+    let mut text = String::new();
     for part in &draft.parts {
         match &part.body {
-            Body::Thinking { .. } => {}
+            Body::Thinking { .. } => continue,
+            Body::Text(piece) => {
+                text.push_str(piece);
+                continue;
+            }
+            _ => {}
+        }
+        std::mem::take(&mut text).trim().hash(&mut hasher);
+        match &part.body {
             Body::ToolCall { tool, arguments, .. } => {
                 // Some libraries write empty arguments as an empty text in answers and as `{}` in later contexts.
                 let arguments = match arguments.trim() {
@@ -128,5 +156,6 @@ pub(super) fn message_key(draft: &Draft) -> u64 {
             body => body.text().trim().hash(&mut hasher),
         }
     }
+    text.trim().hash(&mut hasher);
     hasher.finish()
 }

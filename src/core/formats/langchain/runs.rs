@@ -160,6 +160,7 @@ fn call(run: &Value, span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
         .iter()
         .find_map(|key| json::str_at(run, &["extra", "metadata", key]));
     Some(LoggedCall {
+        error: None,
         group: thread.map_or_else(|| group.unwrap_or_default(), Into::into),
         agent: None,
         context,

@@ -12,7 +12,7 @@ use crate::session::Span;
 
 /// Paths to the request that contains the messages: the object itself or a member. Members occur in logged pairs of a
 /// request and its answer, in lines of a batch, and in pairs of preferred and rejected answers.
-pub(super) const BODIES: [&[&str]; 4] = [&[], &["request"], &["body"], &["input"]];
+pub(super) const BODIES: [&[&str]; 5] = [&[], &["request"], &["body"], &["params"], &["input"]];
 
 /// Byte spans of one conversation.
 #[derive(Clone, Debug)]

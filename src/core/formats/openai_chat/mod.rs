@@ -36,7 +36,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The dialect that reads and writes these messages.
-const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "openai_chat",
     is_request: true,
     title: message_list::title,

@@ -9,15 +9,15 @@ use crate::units::{Millis, Tokens};
 
 /// One model call of an answer.
 #[derive(Debug, Default)]
-pub(super) struct ModelCall {
+pub(crate) struct ModelCall {
     /// Parts that the model wrote.
-    pub(super) output: Vec<Part>,
+    pub(crate) output: Vec<Part>,
     /// Tool results.
-    pub(super) results: Vec<Part>,
+    pub(crate) results: Vec<Part>,
     /// Reported usage.
-    pub(super) usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// Whether the answer reached its maximum length.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// A tool output that the program pruned.
@@ -106,9 +106,26 @@ const NOT_SENT: [&str; 6] = ["snapshot", "patch", "agent", "retry", "compaction"
 
 /// Returns the model calls of an answer. The usage of the whole answer applies if its only call reports none.
 pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<ModelCall> {
+    let mut calls = calls_of(raw_parts(row), pruned);
+    let whole = usage(row.value.pointer("/info/tokens"));
+    if let [only] = &mut calls[..] {
+        only.usage = only.usage.or(whole);
+    }
+    calls
+}
+
+/// Returns the model calls that consist of these parts, see [`calls`].
+pub(crate) fn calls_of_parts(parts: &[Value]) -> Vec<ModelCall> {
+    calls_of(parts.iter().enumerate(), &mut Vec::new())
+}
+
+fn calls_of<'a>(
+    parts: impl Iterator<Item = (usize, &'a Value)>,
+    pruned: &mut Vec<PrunedOutput>,
+) -> Vec<ModelCall> {
     let mut calls: Vec<ModelCall> = Vec::new();
     let mut is_open = false;
-    for (idx, value) in raw_parts(row) {
+    for (idx, value) in parts {
         let kind = json::str_at(value, &["type"]).unwrap_or_default();
         if kind == "step-start" {
             calls.push(ModelCall::default());
@@ -147,10 +164,6 @@ pub(super) fn calls(row: &Row, pruned: &mut Vec<PrunedOutput>) -> Vec<ModelCall>
     }
     calls
         .retain(|call| !call.output.is_empty() || !call.results.is_empty() || call.usage.is_some());
-    let whole = usage(row.value.pointer("/info/tokens"));
-    if let [only] = &mut calls[..] {
-        only.usage = only.usage.or(whole);
-    }
     calls
 }
 

@@ -25,6 +25,7 @@ use super::{
 use crate::formats::read_log::ReadLog;
 use crate::json::Value;
 use crate::progress::Progress;
+pub(super) use message::{ModelCall, calls_of_parts};
 
 pub(super) const FORMAT: Format = Format {
     name: "opencode",

@@ -16,7 +16,18 @@ impl Attributes {
     pub(super) fn read(value: Option<&Value>) -> Self {
         Self(match value {
             Some(Value::Array(list)) => list.iter().filter_map(pair).collect(),
-            Some(Value::Object(members)) => members.clone(),
+            Some(Value::Object(members)) => {
+                let mut all = Map::new();
+                for (name, value) in members {
+                    // Phoenix stores the lists of this convention as lists.
+                    if name == "llm" || name.starts_with("llm.") {
+                        spread(name, value, MAX_DEPTH, &mut all);
+                    } else {
+                        all.insert(name.clone(), value.clone());
+                    }
+                }
+                all
+            }
             _ => Map::new(),
         })
     }
@@ -59,6 +70,26 @@ impl Attributes {
             }
         }
         (!tree.is_empty()).then(|| numbered_to_lists(Value::Object(tree)))
+    }
+}
+
+/// Spreads a value over attributes with dotted names.
+fn spread(name: &str, value: &Value, depth: usize, all: &mut Map<String, Value>) {
+    match value {
+        Value::Object(members) if depth > 0 => {
+            for (key, value) in members {
+                spread(&format!("{name}.{key}"), value, depth - 1, all);
+            }
+        }
+        Value::Array(list) if depth > 0 && list.iter().all(Value::is_object) => {
+            for (at, value) in list.iter().enumerate() {
+                spread(&format!("{name}.{at}"), value, depth - 1, all);
+            }
+        }
+        Value::Null => {}
+        value => {
+            all.insert(name.to_owned(), value.clone());
+        }
     }
 }
 

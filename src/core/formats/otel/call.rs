@@ -147,6 +147,7 @@ pub(super) fn read(span: &Span, notes: &mut Notes) -> Option<LoggedCall> {
     ];
     let window = None;
     Some(LoggedCall {
+        error: None,
         group: group(span),
         agent: None,
         context: setup,

@@ -3,7 +3,7 @@
 use super::attributes::Attributes;
 use crate::formats::notes::Notes;
 use crate::formats::{ParseError, Warning, content, json, jsonl};
-use crate::json::Value;
+use crate::json::{Map, Value};
 use crate::progress::Progress;
 use crate::session;
 use crate::units::Millis;
@@ -67,6 +67,9 @@ fn identifying_attribute_within(value: &Value, depth: usize) -> Option<String> {
     if let Some(list) = value.as_array() {
         return list.iter().find_map(|v| identifying_attribute_within(v, depth - 1));
     }
+    if let Some(span) = of_row(value) {
+        return identifying_attribute_within(&span, depth - 1);
+    }
     if is_span(value) {
         let attributes = Attributes::read(value.get("attributes"));
         let names = attributes
@@ -79,6 +82,25 @@ fn identifying_attribute_within(value: &Value, depth: usize) -> Option<String> {
 
 fn is_span(value: &Value) -> bool {
     value.get("attributes").is_some() && value.get("name").is_some_and(Value::is_string)
+}
+
+/// Converts a row of Phoenix's data frame, whose columns are named `attributes.NAME` and `context.span_id`, to a span.
+fn of_row(value: &Value) -> Option<Value> {
+    let row = value.as_object()?;
+    if row.contains_key("attributes") || !row.keys().any(|key| key.starts_with("attributes.")) {
+        return None;
+    }
+    let mut span = Map::new();
+    for prefix in ["attributes", "context"] {
+        let inner = row.iter().filter_map(|(key, value)| {
+            let name = key.strip_prefix(prefix)?.strip_prefix('.')?;
+            Some((name.to_owned(), value.clone()))
+        });
+        span.insert(prefix.to_owned(), Value::Object(inner.collect()));
+    }
+    let others = row.iter().filter(|(key, _)| !key.contains('.'));
+    span.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    Some(span.into())
 }
 
 /// Collects all spans of a file.
@@ -131,8 +153,12 @@ fn collect_spans(
         return;
     }
     match json::parse_span(bytes, span) {
-        Some(value) if is_span(&value) => found.push(Span::read(&value, span.clone())),
-        Some(_) => {}
+        Some(value) => {
+            let value = of_row(&value).unwrap_or(value);
+            if is_span(&value) {
+                found.push(Span::read(&value, span.clone()));
+            }
+        }
         None => notes.add(span.start, "this record is nested too deeply to be read"),
     }
 }

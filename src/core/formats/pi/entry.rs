@@ -12,22 +12,22 @@ use std::fmt::Write as _;
 
 /// One entry of the file.
 #[derive(Debug)]
-pub(super) struct PiEntry {
+pub(crate) struct PiEntry {
     /// Byte span in the file.
-    pub(super) span: Span,
+    pub(crate) span: Span,
     /// Name in the import report.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// Id (version 2 and later).
-    pub(super) id: Option<Box<str>>,
+    pub(crate) id: Option<Box<str>>,
     /// Id of the previous entry.
-    pub(super) parent: Option<Box<str>>,
+    pub(crate) parent: Option<Box<str>>,
     /// Content of the entry.
-    pub(super) content: EntryContent,
+    pub(crate) content: EntryContent,
 }
 
 /// Content of an entry.
 #[derive(Clone, Debug)]
-pub(super) enum EntryContent {
+pub(crate) enum EntryContent {
     /// A message of the user, the program or a tool.
     Message(Draft),
     /// An answer of the model. An interrupted answer has no draft and is not resent.
@@ -50,18 +50,18 @@ pub(super) enum EntryContent {
 
 /// A compaction.
 #[derive(Clone, Debug)]
-pub(super) struct PiCompaction {
+pub(crate) struct PiCompaction {
     /// Summary that replaces the removed messages.
-    pub(super) summary: Draft,
+    pub(crate) summary: Draft,
     /// The first entry that is kept.
-    pub(super) first_kept: Option<EntryRef>,
+    pub(crate) first_kept: Option<EntryRef>,
     /// Tokens before the compaction.
-    pub(super) before: Option<Tokens>,
+    pub(crate) before: Option<Tokens>,
 }
 
 /// A reference to an entry.
 #[derive(Clone, Debug)]
-pub(super) enum EntryRef {
+pub(crate) enum EntryRef {
     /// Id of the entry.
     Id(Box<str>),
     /// Index of the entry in the file; the header is 0 (version 1).
@@ -156,7 +156,8 @@ fn first_kept(value: &Value) -> Option<EntryRef> {
     by_id.or_else(|| Some(EntryRef::Index(usize::try_from(index?).ok()?)))
 }
 
-fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryContent {
+/// Reads a message. `draft` creates a message with the id, the time and the position of its record.
+pub(crate) fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft) -> EntryContent {
     let content = message.get("content").unwrap_or(&Value::Null);
     let injected =
         |parts| EntryContent::Message(Draft { is_injected: true, ..draft(Role::User, parts) });

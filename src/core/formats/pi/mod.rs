@@ -17,7 +17,8 @@ use super::jsonl::map_records;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, json};
 use crate::progress::Progress;
-use entry::PiEntry;
+pub(super) use entry::{EntryContent, PiCompaction, PiEntry, message};
+pub(super) use reader::read;
 
 pub(super) const FORMAT: Format = Format {
     name: "pi",
@@ -55,5 +56,5 @@ fn detect(probe: &Probe) -> Option<String> {
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     let mut log = ReadLog::default();
     let entries = map_records(&input.bytes, progress, 1, &mut log.warnings, PiEntry::read)?;
-    reader::read(input, entries, progress, log)
+    read(input, FORMAT.name, entries, progress, log)
 }

@@ -1,6 +1,5 @@
 //! Builds conversations from the entries on the path to a leaf.
 
-use super::FORMAT;
 use super::entry::{EntryContent, EntryRef, PiCompaction, PiEntry};
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
@@ -11,9 +10,10 @@ use crate::session::{CallDraft, Session, Track};
 use std::collections::HashSet;
 use std::mem;
 
-/// Reads the conversations of the file: the path to its last entry, followed by the abandoned branches.
-pub(super) fn read(
+/// Reads the conversations of a file of this format: the path to its last entry, followed by the abandoned branches.
+pub(crate) fn read(
     input: &Input,
+    format: &'static str,
     entries: Vec<PiEntry>,
     progress: &Progress,
     mut log: ReadLog,
@@ -22,7 +22,7 @@ pub(super) fn read(
     let main = tree.path(entries.len().saturating_sub(1));
     let others = tree.others(&main, |at| entries[at].is_context());
     tree.note_orphans(|at| entries[at].span.start, &mut log.notes);
-    let mut reader = PiReader { input, entries, log };
+    let mut reader = PiReader { input, format, entries, log };
     reader.count_entries(&main);
     let mut branches = Vec::with_capacity(others.len());
     for (n, leaf) in others.into_iter().enumerate() {
@@ -48,6 +48,7 @@ impl PiEntry {
 
 struct PiReader<'a> {
     input: &'a Input,
+    format: &'static str,
     entries: Vec<PiEntry>,
     log: ReadLog,
 }
@@ -79,7 +80,7 @@ impl PiReader<'_> {
         progress: &Progress,
     ) -> Result<Option<Session>, Cancelled> {
         let mut transcript =
-            Transcript::new(self.input, FORMAT.name, (branch > 0).then_some(branch + 1));
+            Transcript::new(self.input, self.format, (branch > 0).then_some(branch + 1));
         let is_mark = |at: &usize| matches!(self.entries[*at].content, EntryContent::Managed(_));
         let n_managed = path.iter().rposition(is_mark).unwrap_or(0);
         // Pairs of an entry on the path and its message, in order.

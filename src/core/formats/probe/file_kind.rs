@@ -1,5 +1,7 @@
 //! Descriptions of files that are not JSON.
 
+use crate::formats::tnetstring;
+
 const UTF_16: &str = "UTF-16 text: save it as UTF-8";
 
 /// Describes a binary file by its first bytes. Returns `None` for text.
@@ -22,7 +24,8 @@ pub(crate) fn binary(bytes: &[u8]) -> Option<&'static str> {
     // Crashes leave blocks of NUL bytes in logs, but rarely at the start. A sector of 512 bytes is the smallest such
     // block.
     let start = &bytes[..bytes.len().min(512)];
-    known.or_else(|| match start.contains(&0) {
+    // Flows of a proxy contain answers as they were sent, usually compressed.
+    known.or_else(|| match start.contains(&0) && !tnetstring::is_start(start) {
         true if is_utf16(start) => Some(UTF_16),
         true => Some("binary data"),
         false => None,
