@@ -4,7 +4,7 @@
 //! the messages that the compaction kept and the new ones.
 
 use crate::engine::{Case, Outcome};
-use crate::session::{RecordedCompaction, Role, Session};
+use crate::session::{ContextChange, Role, Session};
 use crate::units::{Share, Tokens};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -82,22 +82,22 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
     all
 }
 
-/// Returns the messages of the recorded contexts, each with the calls whose context contains it. Between two compactions
-/// every message in the context stays. A message that a compaction kept has several ranges.
+/// Returns the messages of the recorded contexts, each with the calls whose context contains it. Between two changes of
+/// the context every message in it stays. A message that a change kept has several ranges.
 pub(super) fn sendings(session: &Session) -> Vec<(usize, Range<usize>)> {
     let mut found = Vec::new();
-    let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
-    for compaction in session.compactions.iter().map(Some).chain([None]) {
-        let end = compaction.map_or(session.calls.len(), |c| c.call);
-        let first = since.map_or(0, |c| c.before_message);
-        let kept = since.map_or(&[][..], |c| &c.kept);
+    let (mut begin, mut since) = (0, None::<ContextChange<'_>>);
+    for change in session.context_changes().map(Some).chain([None]) {
+        let end = change.map_or(session.calls.len(), ContextChange::call);
+        let first = since.map_or(0, ContextChange::before_message);
+        let kept = since.map_or(&[][..], ContextChange::kept);
         // A kept message after the compaction joins with the new messages.
         let comes_again = |m: &usize| *m >= first && session.messages[*m].in_history;
         for message in kept.iter().filter(|message| !comes_again(message)) {
             found.push((*message, begin..end));
         }
         found.extend(joins(session, first, begin..end).map(|(message, call)| (message, call..end)));
-        (begin, since) = (end.max(begin), compaction);
+        (begin, since) = (end.max(begin), change);
     }
     found
 }

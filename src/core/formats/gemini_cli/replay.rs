@@ -6,7 +6,7 @@
 
 use super::FORMAT;
 use super::line::GeminiLine;
-use super::record::{GeminiRecord, is_environment};
+use super::record::GeminiRecord;
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
@@ -254,70 +254,96 @@ impl GeminiReader {
         }
     }
 
-    /// Adds the messages of a history with content that is not known yet.
-    fn add_new(
-        &mut self,
-        transcript: &mut Transcript,
-        records: Vec<GeminiRecord>,
-        is_known: impl Fn(&Body) -> bool,
-    ) {
-        for record in records.into_iter().filter(|r| !r.bodies().all(&is_known)) {
-            let added = record.content.into_iter().chain(record.results);
-            let added: Vec<usize> = added.map(|draft| transcript.add_message(draft)).collect();
-            self.context.extend(&added);
-            if let Some(id) = record.id {
-                self.messages.insert(id, added);
+    /// Adds a new history, which states the whole context. The program writes one after a compaction, but also when it
+    /// starts and resumes, with results repeated and under new ids. It is a compaction only if it contains a snapshot that
+    /// the context lacks; any other difference is a revision.
+    fn history(&mut self, transcript: &mut Transcript, records: Vec<GeminiRecord>) {
+        let session = transcript.builder.session();
+        let known: HashSet<u64> =
+            bodies(session, &self.context).filter(|b| is_snapshot(b)).map(key).collect();
+        let is_compaction = records
+            .iter()
+            .flat_map(GeminiRecord::bodies)
+            .any(|body| is_snapshot(body) && !known.contains(&key(body)));
+        // Messages of the context by content, the latest first, so that repeated ones are taken in order.
+        let mut unused: HashMap<u64, Vec<usize>> = HashMap::new();
+        for idx in self.context.iter().rev() {
+            unused.entry(message_key(session, *idx)).or_default().push(*idx);
+        }
+        let mut stated = Vec::new();
+        for record in records {
+            let id = record.id;
+            for draft in record.content.into_iter().chain(record.results) {
+                let same = unused.get_mut(&draft_key(&draft)).and_then(Vec::pop);
+                stated.push((id.clone(), same, draft));
             }
+        }
+        let n_known = stated.iter().rposition(|(_, same, _)| same.is_some()).map_or(0, |at| at + 1);
+        let is_extended = stated[..n_known]
+            .iter()
+            .map(|(_, same, _)| *same)
+            .eq(self.context.iter().map(|idx| Some(*idx)));
+        let n_revised = if is_compaction {
+            stated.len()
+        } else if is_extended {
+            0
+        } else {
+            n_known
+        };
+        let later =
+            stated.split_off(if is_extended && !is_compaction { n_known } else { n_revised });
+        let mut kept = Vec::with_capacity(stated.len());
+        for (id, same, draft) in stated {
+            let idx = same.unwrap_or_else(|| {
+                let is_summary = draft.role == Role::User
+                    && draft.parts.iter().any(|part| is_snapshot(&part.body));
+                transcript.add_message(Draft { in_history: false, is_summary, ..draft })
+            });
+            kept.push(idx);
+            self.name(id, idx);
+        }
+        if is_compaction {
+            transcript.builder.compaction("", None, None, kept.clone());
+        } else if !is_extended {
+            transcript.builder.revision(kept.clone());
+        }
+        self.context = kept;
+        for (id, _, draft) in later {
+            let idx = transcript.add_message(draft);
+            self.context.push(idx);
+            self.name(id, idx);
         }
     }
 
-    /// Adds a new history as a compaction if it lacks content of the current context. Otherwise only its new messages
-    /// are added: the program also writes the history when it starts and resumes, with results repeated or under new
-    /// ids.
-    fn history(&mut self, transcript: &mut Transcript, records: Vec<GeminiRecord>) {
-        let before = bodies(transcript.builder.session(), &self.context);
-        // The environment at the start is written anew each time, with other dates and files.
-        let before: HashSet<u64> = before.filter(|body| !is_of_start(body)).map(key).collect();
-        let bodies_after = || records.iter().flat_map(GeminiRecord::bodies);
-        let after: HashSet<u64> = bodies_after().map(key).collect();
-        if before.is_subset(&after) {
-            let has_start = !self.context.is_empty();
-            self.add_new(transcript, records, |body| {
-                before.contains(&key(body)) || has_start && is_of_start(body)
-            });
-            return;
+    /// Notes a message of the record with this id.
+    fn name(&mut self, id: Option<Box<str>>, message: usize) {
+        if let Some(id) = id {
+            self.messages.entry(id).or_default().push(message);
         }
-        let mut kept = Vec::new();
-        for record in records {
-            let known = record.id.as_ref().and_then(|id| self.messages.get(id));
-            let session = transcript.builder.session();
-            let same = known.filter(|known| is_same(bodies(session, known), record.bodies()));
-            if let Some(known) = same {
-                kept.extend(known);
-                continue;
-            }
-            let is_new = known.is_none();
-            let mut added = Vec::new();
-            for draft in record.content.into_iter().chain(record.results) {
-                added.push(transcript.add_message(Draft {
-                    in_history: false,
-                    is_summary: is_new && draft.role == Role::User,
-                    ..draft
-                }));
-            }
-            kept.extend(&added);
-            if let Some(id) = record.id {
-                self.messages.insert(id, added);
-            }
-        }
-        self.context.clone_from(&kept);
-        transcript.builder.compaction("", None, None, kept);
     }
 }
 
-/// Whether a text describes the environment. The program writes it anew at every start.
-fn is_of_start(body: &Body) -> bool {
-    matches!(body, Body::Text(text) if is_environment(text))
+/// Returns whether a text is the snapshot of a compaction.
+fn is_snapshot(body: &Body) -> bool {
+    matches!(body, Body::Text(text) if text.contains("<state_snapshot>"))
+}
+
+/// Returns a key of the content of a message in the session.
+fn message_key(session: &Session, message: usize) -> u64 {
+    let message = &session.messages[message];
+    content_key(message.role, session.parts_of(message).iter().map(|part| &part.body))
+}
+
+/// Returns a key of the content of a message.
+fn draft_key(draft: &Draft) -> u64 {
+    content_key(draft.role, draft.parts.iter().map(|part| &part.body))
+}
+
+fn content_key<'a>(role: Role, bodies: impl Iterator<Item = &'a Body>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    role.hash(&mut hasher);
+    bodies.for_each(|body| key(body).hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Returns a key of a content. Of results only call and text are part of it, and ids of messages never are.
@@ -334,17 +360,4 @@ fn key(body: &Body) -> u64 {
 fn bodies<'a>(session: &'a Session, messages: &'a [usize]) -> impl Iterator<Item = &'a Body> {
     let parts = |idx: &usize| session.parts_of(&session.messages[*idx]);
     messages.iter().flat_map(parts).map(|part| &part.body)
-}
-
-/// Whether two contents are equal. For results only call and text are compared.
-fn is_same<'a>(a: impl Iterator<Item = &'a Body>, b: impl Iterator<Item = &'a Body>) -> bool {
-    let (a, b): (Vec<_>, Vec<_>) = (a.collect(), b.collect());
-    let same = |(a, b): (&&Body, &&Body)| match (a, b) {
-        (
-            Body::ToolResult { call, text, .. },
-            Body::ToolResult { call: other_call, text: other_text, .. },
-        ) => call == other_call && text == other_text,
-        (a, b) => a == b,
-    };
-    a.len() == b.len() && a.iter().zip(&b).all(same)
 }
