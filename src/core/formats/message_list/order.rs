@@ -67,11 +67,19 @@ fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     // Calls without a result so far, with the index of their message.
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut results: Vec<Vec<PlainBlock>> = vec![Vec::new(); messages.len()];
+    // Index of the message with the call, and the text, of each result that was assigned.
+    let mut answered: HashMap<String, (usize, String)> = HashMap::new();
     for (idx, message) in messages.iter_mut().enumerate() {
         for block in mem::take(&mut message.blocks) {
             match block {
                 PlainBlock::Result { call, is_error, text, media } => match open.remove(&call) {
                     Some(caller) => {
+                        answered.insert(call.clone(), (caller, text.clone()));
+                        results[caller].push(PlainBlock::Result { call, is_error, text, media });
+                    }
+                    // A program may send a result twice, such as Gemini CLI after a resume.
+                    None if answered.get(&call).is_some_and(|(_, first)| *first == text) => {
+                        let (caller, _) = answered[&call];
                         results[caller].push(PlainBlock::Result { call, is_error, text, media });
                     }
                     // Providers reject a result without a call. Its text is kept.
