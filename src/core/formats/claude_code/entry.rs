@@ -78,10 +78,10 @@ pub(super) enum EntryKind {
     Microcompaction,
     /// End of a managed conversation, with its calibration.
     Managed(Option<Calibration>),
-    /// Instructions that the program sends again at each call.
-    Snapshot,
-    /// Instructions and tool definitions of recorded requests, with their key.
-    Shape(Box<str>),
+    /// Instructions that the program sends again at each call, and its version.
+    Snapshot(Version),
+    /// Instructions and tool definitions of recorded requests, with their key and the version of the program.
+    Shape(Box<str>, Version),
     /// A message of recorded requests, with its hash.
     Blob(Hash),
     /// A request that the program recorded.

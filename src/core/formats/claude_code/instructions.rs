@@ -53,15 +53,11 @@ impl Instructions {
         !self.tools.is_empty()
     }
 
-    /// Returns the messages: the tool definitions, then the instructions. The record belongs to the last one, because it
-    /// is written once.
-    pub(super) fn messages(self, record: Span) -> impl Iterator<Item = Draft> {
+    /// Returns the messages: the tool definitions, then the instructions.
+    pub(super) fn messages(self, record: &Span) -> impl Iterator<Item = Draft> {
         let messages = [self.tools, self.texts].into_iter().filter(|parts| !parts.is_empty());
-        let mut messages: Vec<_> = messages.map(|parts| Draft::new(Role::System, parts)).collect();
-        if let Some(last) = messages.last_mut() {
-            last.raw.push(record);
-        }
-        messages.into_iter()
+        let raw = vec![record.clone()];
+        messages.map(move |parts| Draft { raw: raw.clone(), ..Draft::new(Role::System, parts) })
     }
 }
 
@@ -98,14 +94,14 @@ mod tests {
         let read = |record: &crate::json::Value| Instructions::read(record.to_string().as_bytes());
         let found = read(&shape).unwrap();
         assert_eq!(read(&snapshot).as_ref(), Some(&found));
-        let messages: Vec<Draft> = found.messages(3..9).collect();
+        let messages: Vec<Draft> = found.messages(&(3..9)).collect();
         let texts: Vec<Vec<&str>> = messages
             .iter()
             .map(|message| message.parts.iter().map(|part| part.body.text()).collect())
             .collect();
         let definition = tool.to_string();
         assert_eq!(texts, [vec![&*definition], vec!["You are a pilot.", "Be kind.\n\nBe brief."]]);
-        assert_eq!(messages[1].raw, [3..9]);
+        assert!(messages.iter().all(|message| message.raw == [3..9]));
         assert_eq!(read(&json!({"type": "api-request-shape", "shape": {}})), None);
     }
 }

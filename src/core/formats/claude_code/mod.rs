@@ -40,7 +40,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     reads_in_pieces: true,
     parse,
-    write_own: Some(|session, managed| Ok(export::export(session, managed))),
+    write_own: Some(export::export),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,

@@ -238,8 +238,8 @@ fn skipped(n: usize) -> Option<String> {
         n => format!("{n} messages"),
     };
     Some(format!(
-        "a record after {messages} names an earlier one as its parent: this conversation has all that was sent, but when the program resumes it, it skips {}",
-        if n == 1 { "that message" } else { "those messages" }
+        "the program would skip {messages} if it resumed this session, because the record of a hook names an earlier \
+        parent; the conversation contains what was sent"
     ))
 }
 

@@ -8,7 +8,7 @@ use super::conversation::FileRecords;
 use super::entry::{ClaudeEntry, EntryKind};
 use super::instructions::Instructions;
 use super::requests::{Chain, Requests};
-use super::sent_order::{PlacedRecord, RevisedMessage, Step, add_reminders};
+use super::sent_order::{PlacedRecord, RevisedMessage, SentContent, Step, add_reminders};
 use super::tree::RecordPlace;
 use crate::session::{Body, Part, Pieces as _, Role};
 use std::collections::{HashMap, HashSet};
@@ -54,7 +54,7 @@ const MAX_COMPARED: usize = 4;
 fn snapshot_of(file: FileRecords<'_>, places: &[RecordPlace], at: usize) -> Option<usize> {
     let read = |at: usize| Instructions::read(&file.input.bytes.piece(&file.entries[at].span));
     let is_snapshot = |at: &usize| {
-        places[*at] == RecordPlace::Main && matches!(file.entries[*at].kind, EntryKind::Snapshot)
+        places[*at] == RecordPlace::Main && matches!(file.entries[*at].kind, EntryKind::Snapshot(_))
     };
     let wanted = read(at)?;
     let mut snapshots = (at..file.entries.len()).filter(is_snapshot).take(MAX_COMPARED);
@@ -96,15 +96,17 @@ fn of_snapshots(
     let (mut found, mut last) = (Vec::new(), None);
     for (nth, (place, start)) in starts.iter().enumerate() {
         let end = starts.get(nth + 1).map_or(file.entries.len(), |(_, end)| *end);
-        let is_snapshot = |at: &usize| {
-            places[*at] == RecordPlace::Main
-                && matches!(file.entries[*at].kind, EntryKind::Snapshot)
+        let is_candidate = |at: &usize| match file.entries[*at].kind {
+            EntryKind::Snapshot(_) => places[*at] == RecordPlace::Main,
+            // A managed conversation may have one without its requests.
+            EntryKind::Shape(..) => true,
+            _ => false,
         };
-        // The first one is written before the tools are known.
+        // The first snapshot is written before the tools are known.
         let mut best = None;
-        for snapshot in (*start..end).filter(is_snapshot).filter_map(read) {
-            let has_tools = snapshot.1.has_tools();
-            best = best.filter(|_| !has_tools).or(Some(snapshot));
+        for candidate in (*start..end).filter(is_candidate).filter_map(read) {
+            let has_tools = candidate.1.has_tools();
+            best = best.filter(|_| !has_tools).or(Some(candidate));
             if has_tools {
                 break;
             }
@@ -342,8 +344,8 @@ impl<'a> RecordedCalls<'a> {
             }
             _ => Vec::new(),
         };
-        if let Some(bodies) = &placed.bodies {
-            for (part, body) in parts.iter_mut().zip(bodies) {
+        if let Some(sent) = &placed.sent {
+            for (part, body) in parts.iter_mut().zip(&sent.bodies) {
                 part.body.clone_from(body);
             }
         }
@@ -376,7 +378,10 @@ impl<'a> RecordedCalls<'a> {
     ) -> bool {
         let mut replaced = Vec::new();
         for idx in differing {
-            let (message, Some(sent)) = (&self.context[*idx], contents.get(idx)) else {
+            let number = self.chain.messages()[*idx];
+            let (message, Some(sent), Some(span)) =
+                (&self.context[*idx], contents.get(idx), self.requests.blob(number))
+            else {
                 return false;
             };
             let own = self.message_parts(message, steps);
@@ -394,10 +399,11 @@ impl<'a> RecordedCalls<'a> {
                 let bodies = own.into_iter().zip(&mut sent);
                 let bodies: Vec<Body> =
                     bodies.map(|(own, sent)| as_sent(own.body, &sent.body)).collect();
-                replaced.push((*record, bodies));
+                replaced
+                    .push((*record, SentContent { bodies: bodies.into(), record: span.clone() }));
             }
         }
-        for ((step, idx, _), bodies) in replaced {
+        for ((step, idx, _), sent) in replaced {
             let placed = match steps.get_mut(step) {
                 Some(Step::Record(placed)) => placed,
                 Some(Step::Compaction { context, .. }) => {
@@ -406,7 +412,7 @@ impl<'a> RecordedCalls<'a> {
                 }
                 _ => continue,
             };
-            placed.bodies = Some(bodies.into());
+            placed.sent = Some(sent);
         }
         true
     }

@@ -195,10 +195,10 @@ fn attached(record: &BorrowedValue<'_>) -> EntryKind {
     let Some(attachment) = record.get("attachment") else {
         return EntryKind::Other;
     };
-    if attachment.is_str_at(&["type"], attachment::SNAPSHOT) {
-        return EntryKind::Snapshot;
-    }
     let version = version(record);
+    if attachment.is_str_at(&["type"], attachment::SNAPSHOT) {
+        return EntryKind::Snapshot(version);
+    }
     let (parts, origin) = match record.get("rendered") {
         Some(BorrowedValue::List(rendered)) => {
             let is_beside = record.is_true(&["renderedBesideToolResult"]);
@@ -330,7 +330,9 @@ fn other(kind: &str, record: &BorrowedValue<'_>) -> EntryKind {
         "custom-title" => text("customTitle").map(|title| EntryKind::Title(title.into(), true)),
         "api-request" => request(record).map(|request| EntryKind::Request(Box::new(request))),
         "api-request-blob" => text("hash").and_then(|hash| Hash::parse(&hash)).map(EntryKind::Blob),
-        "api-request-shape" => text("shapeHash").map(|key| EntryKind::Shape(key.into())),
+        "api-request-shape" => {
+            text("shapeHash").map(|key| EntryKind::Shape(key.into(), version(record)))
+        }
         _ => None,
     }
     .unwrap_or(EntryKind::Other)

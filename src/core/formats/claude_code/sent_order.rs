@@ -13,7 +13,7 @@ use super::entry::{Boundary, ClaudeEntry, EntryKind, MessageOrigin, ResultConten
 use super::id::Id;
 use super::tree::{RecordPlace, uuid};
 use crate::languages::javascript::trim_end;
-use crate::session::{Body, Part};
+use crate::session::{Body, Part, Span};
 use std::collections::{HashMap, HashSet};
 
 /// A step in which the conversation is built.
@@ -55,13 +55,21 @@ pub(super) struct PlacedRecord {
     /// Indices of the reminders that are written into its last result.
     pub reminders: Vec<usize>,
     /// The content as it was sent, if it differs from that of the records.
-    pub bodies: Option<Box<[Body]>>,
+    pub sent: Option<SentContent>,
+}
+
+/// Content of a record as a request has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SentContent {
+    pub bodies: Box<[Body]>,
+    /// Byte range of the recorded message of the request.
+    pub record: Span,
 }
 
 impl PlacedRecord {
     /// Creates a placed record without reminders.
     fn alone(at: usize) -> Self {
-        Self { at, reminders: Vec::new(), bodies: None }
+        Self { at, reminders: Vec::new(), sent: None }
     }
 }
 
@@ -81,6 +89,7 @@ pub(super) fn first_version(entries: &[ClaudeEntry]) -> Option<Version> {
             _ => None,
         },
         EntryKind::Request(request) => Some(request.version),
+        EntryKind::Snapshot(version) | EntryKind::Shape(_, version) => Some(*version),
         _ => None,
     };
     entries.iter().filter_map(version).min()

@@ -14,12 +14,13 @@ use super::entry::{
 use super::id::Id;
 use super::records;
 use super::requests::Requests;
+use super::sent_order::SentContent;
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{
-    Body, CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
+    CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
 };
 use crate::units::Tokens;
 use sent::SentSteps;
@@ -105,15 +106,20 @@ struct NextMessage {
     /// Byte ranges of the reminders in it.
     reminders: Vec<Span>,
     /// Its content as it was sent.
-    bodies: Option<Box<[Body]>>,
+    sent: Option<SentContent>,
 }
 
 impl NextMessage {
-    /// Sets the content of the parts, if it was recorded.
-    fn set_bodies(&mut self, parts: &mut [Part]) {
-        for (part, body) in parts.iter_mut().zip(self.bodies.take().into_iter().flatten()) {
+    /// Adds it to a message.
+    fn add_to(self, raw: &mut Vec<Span>, parts: &mut [Part]) {
+        raw.extend(self.reminders);
+        let Some(sent) = self.sent else {
+            return;
+        };
+        for (part, body) in parts.iter_mut().zip(sent.bodies) {
             part.body = body;
         }
+        raw.push(sent.record);
     }
 }
 
@@ -197,8 +203,8 @@ impl<'a> ConversationBuilder<'a> {
             EntryKind::Leaf(_)
             | EntryKind::Title(..)
             | EntryKind::Microcompaction
-            | EntryKind::Snapshot
-            | EntryKind::Shape(_)
+            | EntryKind::Snapshot(_)
+            | EntryKind::Shape(..)
             | EntryKind::Blob(_)
             | EntryKind::Request(_)
             | EntryKind::Other => false,
@@ -252,10 +258,8 @@ impl<'a> ConversationBuilder<'a> {
     /// Returns the message of a record, with the reminders in it.
     fn draft(&mut self, at: usize, entry: &ClaudeEntry, message: &ClaudeMessage) -> Draft {
         let mut parts = std::mem::take(&mut self.parts[at]);
-        let mut next = std::mem::take(&mut self.next);
-        next.set_bodies(&mut parts);
         let mut raw = vec![entry.span.clone()];
-        raw.append(&mut next.reminders);
+        std::mem::take(&mut self.next).add_to(&mut raw, &mut parts);
         Draft {
             id: uuid(entry).map(|id| id.to_string().into()),
             time: entry.time,
@@ -296,7 +300,7 @@ impl<'a> ConversationBuilder<'a> {
             let parts = std::mem::take(&mut self.parts[*at]);
             draft.parts.extend(parts.into_iter().map(|part| Part { record, ..part }));
         }
-        self.next.set_bodies(&mut draft.parts);
+        std::mem::take(&mut self.next).add_to(&mut draft.raw, &mut draft.parts);
         let idx = self.push(entry, draft);
         let entries = self.entries;
         if let Some(messages) = &mut self.messages {

@@ -10,7 +10,7 @@ use super::super::tree::{RecordPlace, uuid};
 use super::{ConversationBuilder, FileRecords};
 use crate::formats::Warning;
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Draft, Part, Pieces as _, Role};
+use crate::session::{Body, Draft, Part, Pieces as _, Role};
 use std::collections::{HashMap, HashSet};
 
 /// The steps in which a conversation is built.
@@ -45,7 +45,10 @@ impl<'a> SentSteps<'a> {
         'a: 'b,
     {
         let copied = sent_order::changed_later(&self.steps);
+        let is_revision = |step: &Step| matches!(step, Step::Revision(_));
+        let has_revisions = self.steps.iter().any(is_revision);
         let mut builder = SentBuilder {
+            tools: if has_revisions { tools(&line.parts) } else { HashMap::new() },
             file: self.file,
             line,
             copied,
@@ -85,6 +88,17 @@ struct SentBuilder<'a, 'b> {
     placed: Vec<Option<usize>>,
     /// Messages of requests that no record of the conversation has.
     recorded: HashMap<u32, usize>,
+    /// Tools of the calls by their ids, for these messages.
+    tools: HashMap<Box<str>, Box<str>>,
+}
+
+/// Returns the tools of all calls by their ids.
+fn tools(parts: &[Vec<Part>]) -> HashMap<Box<str>, Box<str>> {
+    let tool = |part: &Part| match &part.body {
+        Body::ToolCall { call, tool, .. } => Some((call.clone(), tool.clone())),
+        _ => None,
+    };
+    parts.iter().flatten().filter_map(tool).collect()
 }
 
 impl SentBuilder<'_, '_> {
@@ -131,7 +145,7 @@ impl SentBuilder<'_, '_> {
     /// Writes reminders into the last tool result of a record, and sets what its message has beside the record.
     fn prepare(&mut self, placed: &PlacedRecord) {
         let line = &mut self.line;
-        line.next.bodies.clone_from(&placed.bodies);
+        line.next.sent.clone_from(&placed.sent);
         if placed.reminders.is_empty() {
             return;
         }
@@ -199,7 +213,7 @@ impl SentBuilder<'_, '_> {
         let builder = &mut self.line.builder;
         let context = builder.session().real_context(builder.len());
         let in_history = self.line.instructions.is_empty();
-        let added = found.messages(span.clone()).map(|draft| Draft { in_history, ..draft });
+        let added = found.messages(span).map(|draft| Draft { in_history, ..draft });
         let added: Vec<usize> = added.map(|draft| builder.message(draft)).collect();
         let before = std::mem::replace(&mut self.line.instructions, added.clone());
         if is_revision {
@@ -218,7 +232,14 @@ impl SentBuilder<'_, '_> {
             return Some(*message);
         }
         let requests = self.file.requests?;
-        let (role, parts) = requests.message(number)?;
+        let (role, mut parts) = requests.message(number)?;
+        for part in &mut parts {
+            if let Body::ToolResult { call, tool, .. } = &mut part.body
+                && let Some(name) = self.tools.get(call)
+            {
+                tool.clone_from(name);
+            }
+        }
         let message = self.line.builder.message(Draft {
             is_injected: role == Role::User,
             in_history: false,

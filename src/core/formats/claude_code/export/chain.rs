@@ -86,9 +86,13 @@ impl<'a> Chain<'a> {
 
     /// Whether the record's parent is not the last record, and the path to it is not that of the session.
     fn must_relink(&self, record: &Kept<'_>) -> bool {
-        let Some(parent) = record.parent.as_ref().filter(|p| Some(*p) != self.last.as_ref()) else {
-            return false;
+        let Some(parent) = &record.parent else {
+            // A second root would begin another conversation.
+            return record.uuid.is_some() && self.last.is_some();
         };
+        if Some(parent) == self.last.as_ref() {
+            return false;
+        }
         let number = self.written.get(parent);
         record.start < self.end || number.is_none_or(|number| *number < self.joint)
     }

@@ -19,6 +19,17 @@ pub(super) fn record<'a>(
     }
     let mut record = json::parse_lenient(&text).ok()?;
     match json::str_at(&record, &["type"]) {
+        Some("attachment") if record.get("rendered").is_some() => {
+            let old = Value::Array(rendered(&record));
+            // Each block gave one part.
+            let numbered: Vec<Part> = (0..)
+                .zip(parts)
+                .map(|(block, (part, _))| Part { block, ..(*part).clone() })
+                .collect();
+            let changes = parts.iter().map(|(_, change)| *change);
+            let parts: Vec<_> = numbered.iter().zip(changes).collect();
+            become_message(&mut record, &content(&old, &parts));
+        }
         Some("attachment") => {
             let old = json::at(&record, &["attachment", "prompt"]).cloned().unwrap_or_default();
             become_message(&mut record, &content(&old, parts));
@@ -37,12 +48,33 @@ pub(super) fn record<'a>(
     Some(Cow::Owned(record.to_string().into_bytes()))
 }
 
+/// Returns an attachment with a recorded text as a harness message, or `None` for any other record.
+pub(super) fn as_message(text: &[u8]) -> Option<Vec<u8>> {
+    let mut record = json::parse_lenient(text).ok()?;
+    let content = Value::Array(rendered(&record));
+    become_message(&mut record, &content);
+    Some(record.to_string().into_bytes())
+}
+
+/// Returns the blocks that an attachment with a recorded text is sent as.
+fn rendered(record: &Value) -> Vec<Value> {
+    let rendered = record.get("rendered").and_then(Value::as_array);
+    let contents = rendered.into_iter().flatten().filter_map(|text| text.get("content"));
+    let blocks = contents.flat_map(|content| match content {
+        Value::Array(blocks) => blocks.clone(),
+        Value::String(text) => vec![text_block(text)],
+        other => vec![other.clone()],
+    });
+    blocks.filter(|block| json::str_at(block, &["text"]) != Some("")).collect()
+}
+
 /// Converts an attachment to a harness message, because an attachment has no member for a new text.
 fn become_message(record: &mut Value, content: &Value) {
     let Some(record) = record.as_object_mut() else {
         return;
     };
-    for key in ["attachment", "subtype", "level", "content"] {
+    let rendering = ["rendered", "renderedRole", "renderedBesideToolResult"];
+    for key in ["attachment", "subtype", "level", "content"].into_iter().chain(rendering) {
         record.shift_remove(key);
     }
     record.insert("type".into(), "user".into());

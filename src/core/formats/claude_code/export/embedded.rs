@@ -1,6 +1,6 @@
 //! Converts sub-agent records inside `progress` records to complete records, adding members of the outer record.
 
-use super::COPIED;
+use super::{COPIED, instructions};
 use crate::formats::json;
 use crate::json::{Map, Value};
 use crate::session::{Session, Span};
@@ -24,6 +24,11 @@ pub(super) fn completed<'a>(session: &Session, span: &Span, text: Cow<'a, [u8]>)
 pub(crate) fn kept(record: &[u8]) -> Vec<Span> {
     let whole = 0..record.len();
     let has = |key: &str| json::member(record, &whole, key);
+    // These may become new records.
+    let is_blob = has("type").is_some_and(|kind| record[kind] == *b"\"api-request-blob\"");
+    if has("rendered").is_some() || is_blob || instructions::is_record(record) {
+        return Vec::new();
+    }
     let start = match has(LAST) {
         // After the value and its comma.
         Some(value) => value.end + 1,

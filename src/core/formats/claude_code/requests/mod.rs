@@ -17,7 +17,7 @@ use super::blocks;
 use super::entry::{ClaudeAnswer, ClaudeEntry, EntryKind};
 use crate::formats::Warning;
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Part, Role};
+use crate::session::{Part, Role, Span};
 use chain::{Link, Links};
 use digest::{RecordedRequest, Verdict, Verifier};
 use known::{MessageSource, Reader};
@@ -59,7 +59,7 @@ impl<'a> Requests<'a> {
         let (mut links, mut requests) = (Links::default(), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             match &entry.kind {
-                EntryKind::Shape(key) => {
+                EntryKind::Shape(key, _) => {
                     shapes.entry(&**key).or_insert(at);
                 }
                 EntryKind::Request(record) if at >= start => {
@@ -164,8 +164,16 @@ impl<'a> Requests<'a> {
         Some((role, all))
     }
 
+    /// Returns the byte range of the record with a message, if it has one of its own.
+    pub(super) fn blob(&self, number: u32) -> Option<Span> {
+        match self.sources[number as usize] {
+            Some(MessageSource::Blob(at)) => Some(self.reader.entries[at].span.clone()),
+            _ => None,
+        }
+    }
+
     /// Returns the byte ranges of the records with a message.
-    pub(super) fn spans(&self, number: u32) -> Vec<crate::session::Span> {
+    pub(super) fn spans(&self, number: u32) -> Vec<Span> {
         let records = match &self.sources[number as usize] {
             Some(MessageSource::Blob(at)) => std::slice::from_ref(at),
             Some(MessageSource::Rows(rows)) => rows,
