@@ -15,7 +15,7 @@ use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Draft, Role};
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const PI: Format = Format {
     name: "pi_stream",
     label: "Pi output stream",
     detect,
@@ -107,7 +107,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     if let Some(start) = compaction {
         log.notes.add(start, UNFINISHED);
     }
-    pi::read(input, FORMAT.name, entries, progress, log)
+    pi::read(input, PI.name, entries, progress, log)
 }
 
 const UNFINISHED: &str = "a compaction began, but the stream ends before its result: later contexts may be smaller than shown";
