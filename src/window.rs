@@ -66,6 +66,7 @@ pub(super) fn options(args: WindowArgs) -> Result<Options, String> {
         counter,
         restarts: args.restarts,
         errors: args.errors,
+        without: args.without,
         marks,
         workspaces: args.workspaces,
         index: args.index,

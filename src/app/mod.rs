@@ -11,10 +11,14 @@
 //! is a tab of one file; `state/tools` and `ui/tools` are one with a table that sorts, a background result, commands and kept
 //! view settings.
 //!
-//! 1. Add `ui/NAME` with a type that implements `DrawerTab`, and `state/NAME` for what it computes, if anything.
-//! 2. Add a row to `DRAWER_TABS` in `shell/drawer_tabs.rs`. Workspaces, keys and the command palette use the row. The keys
+//! 1. Add `ui/NAME` with a type that implements `DrawerTab`, and `state/NAME` for what it computes, if anything. Declare them in
+//!    `ui/mod.rs` and `state/mod.rs`. Name the tab by a `const TAB: Tab` in its own file; only a tab that other panels open
+//!    has a constant in `state/model/tab.rs`.
+//! 2. Add a row at the end of `DRAWER_TABS` in `shell/drawer_tabs.rs`, so that the keys of other tabs stay. Workspaces, keys and the command palette use the row. The keys
 //!    Alt+1 to Alt+9 open the first nine tabs. Tabs that do not fit beside each other are in the menu *More* at the end of
 //!    the row; the command palette lists all.
+//! 3. Test it in `tests/window/NAME.rs`, declared in `tests/window/main.rs`. Add it to *Features* in `README.md`, and draw the
+//!    pictures there again: `UPDATE_DOCS=1 cargo test --test window readme_pictures`.
 //!
 //! | a tab with | uses | example |
 //! |---|---|---|

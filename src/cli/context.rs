@@ -68,6 +68,7 @@ pub(super) struct ContextFile<'a> {
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        shared.refuse_what_if("context")?;
         let (file, call) = (&self.file.file, self.at_call);
         let lane = self.lanes.at_most_one("context", shared)?;
         if is_stdin(file) && self.output.is_none() {

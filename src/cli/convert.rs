@@ -74,6 +74,7 @@ struct ContentEntry<'a> {
 
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        shared.refuse_what_if("convert")?;
         let (file, format) = (&self.file.file, self.to);
         if is_stdin(file) && self.output.is_none() {
             bail!("convert of standard input requires -o OUT");

@@ -1,4 +1,4 @@
-//! The command line: one file per command, one row per command in `commands!`.
+//! The command line: one file or folder per command, one row per command in `commands!`.
 //!
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 a check failed; 2 invalid
 //! input or usage, or a failed model request, with one line on standard error and no result written. Without a command
@@ -6,15 +6,16 @@
 //!
 //! # How to write a command
 //!
-//! 1. Add a file with `struct Args` and `fn run(&self, &GlobalOptions) -> anyhow::Result<Status>`. The doc comment of `Args`
+//! 1. Add a file, or a folder with `json_output.rs` and `text.rs` like `tools`, with `struct Args` and `fn run(&self, &GlobalOptions) -> anyhow::Result<Status>`. The doc comment of `Args`
 //!    is its line in the list of commands. `after_help` ends with examples that work in a checkout: a test runs them.
 //! 2. Declare the file as a module, and add a row to `commands!`. Rows after `;` are commands about the command line, without
 //!    JSON output; their `run` takes the `clap::Command`.
 //! 3. Every other command prints JSON with `--json`: add a type that derives `Serialize` and `JsonSchema`, a row to `SCHEMAS`
-//!    in `schema.rs`, and a row to `EXAMPLES` in `tests/cli/json_schemas.rs`. Each field has a doc comment, which says when
+//!    in `schema.rs` (re-export the type from the command), and a row to `EXAMPLES` in `tests/cli/json_schemas.rs`. Each field has a doc comment, which says when
 //!    the field is null.
 //! 4. Add a section to `docs/command-line.md` and a row under *Features* in `README.md`, and write
 //!    `docs/json-output.md` again: `UPDATE_DOCS=1 cargo test --test cli json_page`.
+//! 5. Test it in `tests/cli/NAME.rs`, declared in `tests/cli/main.rs`.
 //!
 //! An operation of `presets` or `state` is a variant of `Action` in the `mod.rs` of that command instead. Its rows in
 //! `SCHEMAS` and `EXAMPLES` have names like `presets save`. Describe it in the command's section of
@@ -26,7 +27,7 @@
 //! | several sessions or folders | `targets::Targets` | `gate` |
 //! | policies | `lanes::LaneArgs`, replayed by `played::play` | `replay` |
 //! | a model that writes summaries | `model::ModelArgs` | `compact` |
-//! | calls, tokens, numbers of rows | `value_parser` from `args/values.rs` | `context` |
+//! | calls, tokens, numbers of rows | `value_parser` from `args/values.rs` | `context`, `find` |
 //!
 //! Commands write through `output`: `print` or `print_wrapped` for text, `json`, and `note`. Text from files goes
 //! through `output::clean`. `output::{counted, grouped, percent, tokens}` format numbers.

@@ -5,6 +5,7 @@ use super::lanes::{Lane, LaneArgs};
 use super::manual_edits::ManualEditArgs;
 use super::nearest::nearest;
 use super::theme::{Theme, theme};
+use crate::analysis::attribution::Selector;
 use crate::analysis::rereads::RereadModel;
 use crate::engine::ProviderError;
 use crate::exec::{IndexFolder, LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
@@ -63,6 +64,8 @@ pub struct WindowArgs {
     pub restarts: Vec<usize>,
     /// Errors of the provider at calls.
     pub errors: Vec<ProviderError>,
+    /// Sources without which everything is computed.
+    pub without: Vec<Selector>,
     /// Manual edits of the first file's messages.
     pub manual_edits: ManualEditArgs,
     /// Neither read nor write the window's state.
@@ -99,6 +102,9 @@ impl Args {
         if self.paths.is_empty() && !shared.manual_edits.is_empty() {
             bail!("--pin, --clear and --drop need a session file: plimsoll FILE --drop 12");
         }
+        if shared.tools.is_some() {
+            bail!("--tools requires a command: plimsoll inspect FILE --tools TOOLS.json");
+        }
         let lanes = self.lanes.of_window(shared)?;
         Ok(WindowArgs {
             paths: self.paths,
@@ -112,6 +118,7 @@ impl Args {
             output_reserve: shared.output_reserve,
             restarts: shared.restarts.clone(),
             errors: shared.errors.clone(),
+            without: shared.without.clone(),
             manual_edits: shared.manual_edits.clone(),
             no_state: shared.no_state,
             own_presets: if shared.no_state {

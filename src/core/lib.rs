@@ -2,12 +2,13 @@
 
 // What programs of others use, with an example above. All else is public for Plimsoll itself, may change in any version, and is
 // not in the published documentation.
-pub use engine::{Case, Event, Outcome, Policy, Sample, recorded, simulate};
-pub use formats::{Input, parse};
+pub use engine::{Case, Event, Outcome, Policy, PolicyError, Sample, recorded, simulate};
+pub use formats::{Input, Parsed, Refused, parse};
 pub use presets::models::window_plan;
-pub use presets::{by_name as preset, parse as parse_policy};
-pub use session::Session;
-pub use tokens::{Progress, TokenLedger, default_counter};
+pub use presets::{by_name as preset, names as preset_names, parse as parse_policy};
+pub use session::{Kind, Session};
+pub use tokens::{Accuracy, Cancelled, Progress, TokenLedger, default_counter};
+pub use units::Tokens;
 
 #[cfg_attr(docsrs, doc(hidden))]
 pub mod analysis;

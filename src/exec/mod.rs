@@ -44,7 +44,7 @@ pub use outputs::files_path;
 pub use path_candidates::paths_from;
 pub use policies::{
     OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,
-    load_reread_model, policy_text, read_configuration, save_policy,
+    load_reread_model, load_tool_definitions, policy_text, read_configuration, save_policy,
 };
 pub use state::{KeptPrice, State};
 pub use summary::{

@@ -13,6 +13,7 @@ mod server;
 #[path = "../common/xml.rs"]
 mod xml;
 
+mod attribution;
 mod compact;
 mod compare;
 mod completions;

@@ -30,5 +30,6 @@ mod hostile_values;
 mod huge;
 mod messages;
 mod packed;
+mod pairs;
 mod real;
 mod tracks;

@@ -5,6 +5,7 @@ use crate::app::state::model::tab::Tab;
 use crate::app::state::model::view::View;
 use crate::app::ui::about::AboutTab;
 use crate::app::ui::compare::panel::CompareTab;
+use crate::app::ui::context::panel::ContextTab;
 use crate::app::ui::cost::panel::CostTab;
 use crate::app::ui::drawer_tab::DrawerTab;
 use crate::app::ui::evaluate::panel::EvaluateTab;
@@ -17,7 +18,7 @@ use crate::app::ui::tune::panel::TuneTab;
 use std::collections::BTreeMap;
 
 /// All tabs, in the order of the tab row. The keys Alt+1 to Alt+9 open the first nine; the command palette lists all.
-pub(crate) const DRAWER_TABS: [&dyn DrawerTab; 10] = [
+pub(crate) const DRAWER_TABS: [&dyn DrawerTab; 11] = [
     &MessagesTab,
     &InsightsTab,
     &EventsTab,
@@ -28,6 +29,7 @@ pub(crate) const DRAWER_TABS: [&dyn DrawerTab; 10] = [
     &AboutTab,
     &ImportTab,
     &ToolsTab,
+    &ContextTab,
 ];
 
 /// Returns the names of all tabs, in order.

@@ -11,6 +11,7 @@ use crate::app::state::model_form::draft::ModelPath;
 use crate::app::state::restore::restoring::RestorePath;
 use crate::app::ui::repaint::repaint_of;
 use crate::exec;
+use crate::exec::stores::SESSION_EXTENSIONS;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -134,7 +135,7 @@ fn ask(purpose: DialogPurpose, current: &Path) -> Option<PathBuf> {
     match purpose {
         DialogPurpose::Session | DialogPurpose::Comparison => dialog
             .set_title("Open a session")
-            .add_filter("Sessions", &["jsonl", "json"])
+            .add_filter("Sessions", SESSION_EXTENSIONS)
             .add_filter("All files", &["*"])
             .pick_file(),
         DialogPurpose::Folder => dialog.set_title("List the sessions of a folder").pick_folder(),

@@ -1,5 +1,6 @@
 //! Startup options of the window.
 
+use crate::analysis::attribution::Selector;
 use crate::analysis::rereads::RereadModel;
 use crate::app::state::model::background::latest_result::WorkMode;
 use crate::app::state::model::config::{Config, MAX_LANES};
@@ -47,6 +48,8 @@ pub struct Options {
     pub restarts: Vec<usize>,
     /// Provider errors at calls.
     pub errors: Vec<ProviderError>,
+    /// Sources without which everything is computed.
+    pub without: Vec<Selector>,
     /// Marked messages of the first session.
     pub marks: Option<RequestedMarks>,
     /// Folder of saved presets.
@@ -67,7 +70,8 @@ impl Options {
             || self.output_reserve.is_some()
             || self.counter.is_some();
         let has_marks =
-            !self.restarts.is_empty() || !self.errors.is_empty() || self.marks.is_some();
+            !self.restarts.is_empty() || !self.errors.is_empty() || !self.without.is_empty();
+        let has_marks = has_marks || self.marks.is_some();
         !self.lanes.is_empty() || has_settings || has_marks
     }
 
@@ -87,6 +91,7 @@ impl Options {
         config.restarts.clone_from(&self.restarts);
         config.restarts.sort_unstable();
         config.restarts.dedup();
+        config.without.clone_from(&self.without);
         for error in &self.errors {
             config.set_error(error.call, Some(Arc::clone(&error.text)));
         }
@@ -181,6 +186,7 @@ impl Default for Options {
             counter: None,
             reread_model: None,
             restarts: Vec::new(),
+            without: Vec::new(),
             errors: Vec::new(),
             marks: None,
             own_presets: OwnPresets::default(),

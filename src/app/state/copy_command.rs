@@ -52,6 +52,9 @@ pub(crate) fn command(document: &Document, runs: &Runs, policies: &Policies) -> 
         let text = known_error(&error.text).map_or(&*error.text, |known| &known.name);
         let _ = write!(line, " --error {}", quoted(&format!("{}={text}", error.call + 1)));
     }
+    for selector in &runs.config.without {
+        let _ = write!(line, " --without {}", quoted(&selector.to_string()));
+    }
     for mark in Mark::ALL {
         let messages = mark.list(&runs.config.manual_edits);
         if !messages.is_empty() {

@@ -8,6 +8,7 @@ pub mod changes;
 pub mod command;
 pub mod command_palette;
 pub mod compare;
+pub mod context;
 pub mod convert;
 pub mod copy_command;
 pub mod cost;

@@ -7,6 +7,7 @@
 pub mod about;
 pub mod bar;
 pub mod compare;
+pub mod context;
 pub mod convert;
 pub mod cost;
 pub mod drawer_tab;

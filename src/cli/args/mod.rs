@@ -9,12 +9,15 @@ pub(super) use values::{
 };
 
 use super::manual_edits::ManualEditArgs;
-use super::output::{counted, note};
+use super::output::{counted, grouped, note};
+use crate::analysis::attribution::{self, Selector, Sources, without};
 use crate::analysis::rereads::RereadModel;
 use crate::engine::{Case, ProviderError};
 use crate::exec::{
     FileSessions, LoadOptions, Loaded, install_tables, load, load_reread_model, load_stream,
+    load_tool_definitions,
 };
+use crate::session::{Body, Part};
 use crate::tokens::{self, Counter, Progress};
 use crate::units::Tokens;
 use anyhow::bail;
@@ -60,6 +63,12 @@ pub(crate) struct GlobalOptions {
     pub(crate) errors: Vec<ProviderError>,
     #[command(flatten)]
     pub(crate) manual_edits: ManualEditArgs,
+    /// Compute everything as if this had never been sent: mcp:SERVER, tool:NAME, section:HEADING, memory:FILE, or a kind such as skills or reminder (repeatable)
+    #[arg(long, global = true, hide = true, value_name = "KIND[:NAME]")]
+    pub(crate) without: Vec<Selector>,
+    /// File with the tool definitions that the program sent, for sessions that do not record them: JSON as in a request or an MCP server's tools/list
+    #[arg(long = "tools", global = true, hide = true, value_name = "FILE")]
+    pub(crate) tools: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
@@ -116,13 +125,17 @@ impl GlobalOptions {
             ));
         }
         loaded.case = self.apply(&loaded.case)?;
+        if let Some(selector) = self.without.iter().find(|s| !selects_any(&loaded.case, s)) {
+            bail!("--without {selector}: {}", known_sources(&loaded.case));
+        }
+        loaded.case = self.without(loaded.case, true);
         Ok(loaded)
     }
 
     /// Returns one of the sessions of a file.
     pub(crate) fn case_of(&self, several: &FileSessions, number: usize) -> anyhow::Result<Case> {
         let case = several.case(number, &self.load_options(), &Progress::default())?;
-        self.apply(&case)
+        Ok(self.without(self.apply(&case)?, false))
     }
 
     /// Returns the options that change how a session is read and replayed, with their values. The output reserve is a setting
@@ -141,6 +154,8 @@ impl GlobalOptions {
             .chain(self.restarts.iter().map(restart))
             .chain(self.errors.iter().map(error))
             .chain(self.manual_edits.options())
+            .chain(self.without.iter().map(|selector| ("--without", selector.to_string())))
+            .chain(self.tools.iter().map(|path| ("--tools", path.display().to_string())))
     }
 
     /// Returns true if an option refers to calls or messages of one session.
@@ -148,8 +163,55 @@ impl GlobalOptions {
         !self.restarts.is_empty() || !self.errors.is_empty() || !self.manual_edits.is_empty()
     }
 
-    /// Returns the session with restarts, provider errors and manual edits applied.
+    /// Refuses options that only change figures, for a command that writes what was recorded.
+    pub(crate) fn refuse_what_if(&self, command: &str) -> anyhow::Result<()> {
+        let given = [("--without", !self.without.is_empty()), ("--tools", self.tools.is_some())];
+        match first_given(given) {
+            Some(option) => {
+                bail!("{option} changes figures only; {command} writes what was recorded")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the session without the selected sources that it has.
+    fn without(&self, case: Case, says_so: bool) -> Case {
+        let selectors: Vec<Selector> =
+            self.without.iter().filter(|selector| selects_any(&case, selector)).cloned().collect();
+        if selectors.is_empty() {
+            return case;
+        }
+        let Ok(less) = without(&case, &selectors) else {
+            return case;
+        };
+        if says_so {
+            let uses = match less.uses {
+                0 => String::new(),
+                n => format!("; {} of these tools stay in the conversation", counted(n, "call")),
+            };
+            note(&format!(
+                "computed without {}, {} tokens{uses}",
+                counted(less.removed.len(), "source"),
+                grouped(less.tokens.0)
+            ));
+        }
+        less.case
+    }
+
+    /// Returns the session with given tools, restarts, provider errors and manual edits applied.
     fn apply(&self, case: &Case) -> anyhow::Result<Case> {
+        let with_tools;
+        let case = match &self.tools {
+            None => case,
+            Some(path) => {
+                if !lacks_tools(case) {
+                    bail!("--tools {}: the session records its tools", path.display());
+                }
+                let tools = load_tool_definitions(path)?;
+                with_tools = attribution::with_tools(case, &tools, &Progress::default())?;
+                &with_tools
+            }
+        };
         let n = case.session.calls.len();
         let calls = counted(n, "call");
         if let Some(call) = self.restarts.iter().find(|call| **call >= n) {
@@ -161,6 +223,36 @@ impl GlobalOptions {
         let edits = self.manual_edits.within(case.session.messages.len())?;
         Ok(case.with_restarts(&self.restarts).with_errors(&self.errors).with_manual_edits(edits))
     }
+}
+
+/// Returns whether a session has a source that this selector selects.
+fn selects_any(case: &Case, selector: &Selector) -> bool {
+    Sources::new(case).all.iter().any(|source| selector.matches(source))
+}
+
+/// Describes the sources of a session, for a selector that selects none.
+fn known_sources(case: &Case) -> String {
+    // Chosen: an error stays within a few lines.
+    const MAX_LISTED: usize = 20;
+    let all = Sources::new(case).all;
+    let servers = all.iter().filter_map(|source| Some(format!("mcp:{}", source.server()?)));
+    let mut names: Vec<String> = servers.chain(all.iter().map(ToString::to_string)).collect();
+    names.dedup();
+    match names.len() {
+        0 => "the session records neither system prompt nor tools (--tools FILE gives these)"
+            .to_owned(),
+        n => {
+            let more = if n > MAX_LISTED { ", …" } else { "" };
+            names.truncate(MAX_LISTED);
+            format!("the session has no such source; it has {}{more}", names.join(", "))
+        }
+    }
+}
+
+/// Returns whether a session records no tool definition.
+fn lacks_tools(case: &Case) -> bool {
+    let is_definition = |part: &Part| matches!(part.body, Body::ToolDefinition { .. });
+    !case.session.parts.iter().any(is_definition)
 }
 
 /// Returns the name of the first option that was given.

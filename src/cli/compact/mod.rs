@@ -86,6 +86,7 @@ impl Args {
     }
 
     pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        shared.refuse_what_if("compact")?;
         let file = &self.file.file;
         let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
         if is_stdin(file) && self.output.is_none() && !self.resumable {

@@ -16,7 +16,8 @@ use super::lanes::{self, LaneArgs};
 use super::output::{json, print_wrapped};
 use super::played::play;
 use super::status::Status;
-use crate::analysis::cost::{Audit, Bills, audit};
+use crate::analysis::attribution::Attribution;
+use crate::analysis::cost::{Audit, Bills, audit, price_recorded};
 use crate::analysis::insight::{Insight, InsightInput, Lane, card, insights, lane_insights, sort};
 use crate::analysis::rereads::{FileReads, RereadMeasure, RereadPrices};
 use crate::analysis::resent::{Growth, ResentMessage, growth, share_of_largest};
@@ -139,7 +140,11 @@ impl Args {
             files: &FileReads::new(&loaded.case),
             prices: &RereadPrices::new(&bills, loaded.case.session.calls.len()),
         };
-        let mut diagnosis = diagnose(&loaded, reserve, lanes, measure, prices, audit.as_ref());
+        let recorded = &played[0].outcome;
+        let attribution =
+            Attribution::new(&loaded.case, recorded, &bills, &price_recorded(&bills, recorded));
+        let mut diagnosis =
+            diagnose(&loaded, reserve, lanes, measure, prices, audit.as_ref(), &attribution);
         diagnosis.card.extend(preset);
         if shared.json {
             json(&diagnosis.json_output())?;
@@ -158,12 +163,14 @@ fn diagnose<'a>(
     measure: RereadMeasure<'a>,
     prices: Vec<ModelPrice<'a>>,
     audit: Option<&'a Audit>,
+    attribution: &'a Attribution,
 ) -> Diagnosis<'a> {
     let (case, recorded) = (&loaded.case, &lanes[0].played.outcome);
     let played = lanes.iter().filter_map(|lane| lane.played.lane());
     let trigger = Trigger::of_lanes(case, reserve, played);
     let session_insights = || {
-        let input = InsightInput::new(case, recorded, reserve, trigger, audit);
+        let input = InsightInput::new(case, recorded, reserve, trigger, audit)
+            .with_attribution(attribution);
         let found = insights(&input);
         (input, found)
     };

@@ -66,7 +66,7 @@ pub(super) struct BaselineLane {
     pub(super) policy_sha256: String,
     pub(super) settings: BTreeMap<String, f64>,
     pub(super) figures: FiguresEntry,
-    /// Why the policy thrashes, such as `thrashes` or `gives_up`; none if it does not.
+    /// Name of the flaw of the run, such as `cannot_get_below_trigger`, `thrashes` or `gives_up`; none if it has none.
     pub(super) thrash: Option<String>,
 }
 

@@ -11,7 +11,8 @@ use serde::Serialize;
 /// The checks of every session and lane.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Gate<'a> {
-    /// Whether every check passed, and there was at least one. A run that writes a baseline needs none.
+    /// Whether every check passed, no file is damaged, and there was something to check. A run that writes a baseline needs no
+    /// check.
     passed: bool,
     /// Number of checks against limits and the baseline.
     checks: usize,
@@ -72,7 +73,7 @@ struct LaneEntry<'a> {
     passed: bool,
     /// Figures of the lane.
     figures: &'a FiguresEntry,
-    /// Why the policy thrashes, such as `thrashes` or `gives_up`; null if it does not.
+    /// Name of the flaw of the run, such as `cannot_get_below_trigger`, `thrashes` or `gives_up`; null if it has none.
     thrash: Option<&'a str>,
     /// Figures of the baseline; null if it does not contain the lane.
     baseline: Option<&'a FiguresEntry>,

@@ -44,6 +44,7 @@ struct JudgedSession {
     session: BaselineSession,
     /// The content differs from the baseline's.
     content_changed: bool,
+    /// Differences of the conditions from the baseline's.
     changes: Vec<String>,
     lanes: Vec<JudgedLane>,
 }
@@ -53,6 +54,7 @@ struct JudgedLane {
     name: String,
     now: BaselineLane,
     before: Option<BaselineLane>,
+    /// Differences of the policy and its settings from the baseline's.
     changes: Vec<String>,
     checks: Vec<Check>,
 }
@@ -68,7 +70,7 @@ struct GateVerdict {
     /// Sessions of the baseline that are not among these files.
     not_checked: Vec<String>,
     skipped: Skipped,
-    /// Damaged files are skipped.
+    /// Damaged files do not fail the run.
     allows_damaged: bool,
 }
 
@@ -79,7 +81,7 @@ impl Args {
         let lanes = options.lanes(shared)?;
         options.check()?;
         let targets = Targets::new("gate", &self.targets, shared)?.reporting_damage();
-        let baseline = opened(options)?;
+        let baseline = read_baseline(options)?;
         let retained = match options.min_retained()? {
             Some((least, log)) => Some(Retained::open(log, least)?),
             None => None,
@@ -122,7 +124,7 @@ impl Args {
 }
 
 /// Reads the baseline and checks the paths of the output files, before the sessions are played.
-fn opened(options: &GateOptions) -> anyhow::Result<Option<Baseline>> {
+fn read_baseline(options: &GateOptions) -> anyhow::Result<Option<Baseline>> {
     if let Some(junit) = &options.junit {
         check_own(junit, junit::FILE_KIND)?;
     }
@@ -213,7 +215,7 @@ impl JudgedSession {
 }
 
 impl GateVerdict {
-    /// Returns whether all checks passed, and there is at least one or a baseline was written.
+    /// Returns whether every check passed, no file is damaged, and there was something to check or a baseline was written.
     fn passed(&self) -> bool {
         let retained = self.retained.iter().all(|found| found.check.ok);
         let is_whole = self.damaged().next().is_none();
@@ -236,7 +238,7 @@ impl GateVerdict {
         of_sessions + retained.count()
     }
 
-    /// Returns true if there was neither a limit nor a lane of the baseline to compare with.
+    /// Returns whether the run checked nothing: no limit, no lane of the baseline, no changed content, and no baseline written.
     fn compared_nothing(&self) -> bool {
         let is_changed = |judged: &JudgedSession| judged.content_changed;
         self.written.is_none() && self.n_checks() == 0 && !self.sessions.iter().any(is_changed)
@@ -335,7 +337,8 @@ impl GateVerdict {
     }
 }
 
-/// Returns the status of checks: `FAIL` if one failed, blank without checks.
+/// Returns the status of checks: `FAIL` if one failed, `ok` if one was judged, `not judged` if none could be, blank without
+/// checks.
 fn mark(checks: &[Check]) -> &'static str {
     match checks {
         [] => "    ",

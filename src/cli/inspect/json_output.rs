@@ -1,5 +1,6 @@
 //! The result of `plimsoll inspect` as JSON.
 
+use super::attribution::AttributionEntry;
 use super::{InspectFindings, MAX_LARGEST};
 use crate::analysis::largest_parts;
 use crate::analysis::tools::tokens_by_tool;
@@ -58,6 +59,7 @@ pub(crate) struct Inspection<'a> {
     tokens: TokenCounts<'a>,
     /// The largest parts of messages, largest first.
     largest: Vec<LargestPart>,
+    attribution: AttributionEntry<'a>,
     /// One or two sentences about how the context fills up.
     verdict: &'a str,
     /// Warnings about the file and its context window.
@@ -230,6 +232,7 @@ impl InspectFindings<'_> {
             },
             tokens: self.token_counts(),
             largest: self.largest(),
+            attribution: self.attribution_entry(),
             verdict: &self.verdict,
             warnings: &self.warnings,
             issues: &self.issues,

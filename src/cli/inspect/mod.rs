@@ -1,5 +1,6 @@
 //! `plimsoll inspect`: the content of a session file, its tokens and warnings.
 
+mod attribution;
 mod json_output;
 mod text;
 
@@ -7,11 +8,14 @@ use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{counted, json, print_wrapped};
 use super::status::Status;
+use crate::analysis::attribution::{Attribution, ContextItem};
+use crate::analysis::cost::{Billing, Bills, price_recorded};
 use crate::analysis::{Clause, Trigger, verdict};
 use crate::engine::{Case, Peak, recorded, simulate};
 use crate::exec::Loaded;
 use crate::exec::stores::repeated_calls;
 use crate::formats::{Availability, RecordedData, availability};
+use crate::presets::prices::Prices;
 use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::{Share, Tokens};
 pub(super) use json_output::Inspection;
@@ -89,6 +93,9 @@ struct InspectFindings<'a> {
     peak: Option<Peak>,
     peak_share: Share,
     end: Tokens,
+    attribution: Attribution,
+    /// Pieces of the largest recorded context, in order.
+    largest_context: Vec<ContextItem>,
     warnings: Vec<String>,
     issues: Vec<String>,
 }
@@ -98,6 +105,9 @@ impl<'a> InspectFindings<'a> {
         let case = &loaded.case;
         let recorded = recorded(case, reserve, None);
         let trigger = Trigger::of_lanes(case, reserve, None);
+        let bills = Bills::new(case, Billing::at(Prices::in_use()));
+        let cost = price_recorded(&bills, &recorded);
+        let attribution = Attribution::new(case, &recorded, &bills, &cost);
         let warnings = loaded
             .warnings
             .iter()
@@ -114,6 +124,13 @@ impl<'a> InspectFindings<'a> {
             peak: recorded.peak(),
             peak_share: recorded.peak_share(),
             end: recorded.end,
+            largest_context: attribution::largest_context(
+                case,
+                &attribution,
+                reserve,
+                recorded.peak(),
+            ),
+            attribution,
             warnings: warnings.collect(),
             issues: issues
                 .map(|i| format!("message {}: {} ({})", i.message + 1, i.kind.sentence(), i.call))

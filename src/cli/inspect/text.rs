@@ -101,6 +101,7 @@ impl InspectFindings<'_> {
         );
         line("data", &self.data_text());
         self.token_tables(&mut text);
+        self.sources_text(&mut text);
         self.records(&mut text);
         self.tracks(&mut text);
         self.problems(&mut text);

@@ -70,7 +70,7 @@ pub fn canaries(n: usize, seed: u64) -> Vec<Canary> {
 /// A copy of a session with planted facts.
 #[derive(Clone, Debug)]
 pub struct PlantedSession {
-    /// The session, without its recorded compactions.
+    /// The session, without its recorded compactions and revisions.
     pub session: Session,
     /// Indices of the messages that contain the canaries, in order.
     pub messages: Vec<u32>,
@@ -89,6 +89,7 @@ pub fn plant(session: &Session, canaries: &[Canary], end: usize) -> Option<Plant
             messages: Vec::new(),
             parts: Vec::new(),
             compactions: Vec::new(),
+            revisions: Vec::new(),
             ..session.clone()
         },
         messages: Vec::new(),

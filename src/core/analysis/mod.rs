@@ -1,5 +1,6 @@
 //! Analyses of sessions and runs: pure functions over sessions, ledgers and outcomes.
 
+pub mod attribution;
 mod breakdown;
 mod call_range;
 pub mod canary;

@@ -76,7 +76,16 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
         sent: sent.map(|sample| sample.tokens).sum(),
         made,
     };
-    // Between two compactions every message in the context stays.
+    for (message, calls) in sendings(session) {
+        all.resend(message, calls);
+    }
+    all
+}
+
+/// Returns the messages of the recorded contexts, each with the calls whose context contains it. Between two compactions
+/// every message in the context stays. A message that a compaction kept has several ranges.
+pub(super) fn sendings(session: &Session) -> Vec<(usize, Range<usize>)> {
+    let mut found = Vec::new();
     let (mut begin, mut since) = (0, None::<&RecordedCompaction>);
     for compaction in session.compactions.iter().map(Some).chain([None]) {
         let end = compaction.map_or(session.calls.len(), |c| c.call);
@@ -85,14 +94,12 @@ pub fn resent(case: &Case, recorded: &Outcome) -> Resent {
         // A kept message after the compaction joins with the new messages.
         let comes_again = |m: &usize| *m >= first && session.messages[*m].in_history;
         for message in kept.iter().filter(|message| !comes_again(message)) {
-            all.resend(*message, begin..end);
+            found.push((*message, begin..end));
         }
-        for (message, call) in joins(session, first, begin..end) {
-            all.resend(message, call..end);
-        }
+        found.extend(joins(session, first, begin..end).map(|(message, call)| (message, call..end)));
         (begin, since) = (end.max(begin), compaction);
     }
-    all
+    found
 }
 
 fn none(case: &Case, message: usize) -> ResentMessage {

@@ -5,9 +5,7 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use plimsoll_core::session::Kind;
-use plimsoll_core::tokens::{Accuracy, Cancelled};
-use plimsoll_core::units::Tokens;
+use plimsoll_core::{Accuracy, Cancelled, Kind, Tokens};
 use plimsoll_core::{Input, Progress, Session, TokenLedger, default_counter, parse};
 use std::error::Error;
 use std::{env, fs};

@@ -5,9 +5,8 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "an example prints its result")]
 
-use plimsoll_core::presets::names;
 use plimsoll_core::{Case, Input, Progress, TokenLedger};
-use plimsoll_core::{default_counter, parse, preset, simulate, window_plan};
+use plimsoll_core::{default_counter, parse, preset, preset_names, simulate, window_plan};
 use std::error::Error;
 use std::sync::Arc;
 use std::{env, fs};
@@ -26,8 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let windows = window_plan(&session, None);
     let case = Case::new(Arc::new(session), ledger, windows);
 
-    let policy =
-        preset(&name).ok_or_else(|| format!("no preset {name}; choose one of {}", names()))?;
+    let policy = preset(&name)
+        .ok_or_else(|| format!("no preset {name}; choose one of {}", preset_names()))?;
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
 
     for event in &outcome.events {

@@ -8,12 +8,14 @@
 //! 1. Add a file with `const FORMAT: Format`, which ends with `..Format::READ_ONLY`, and declare it below. [`Format`]
 //!    describes each property.
 //! 2. Add a row to [`FORMATS`], before the formats that would accept the same files.
-//! 3. Add a file to `tests/fixtures/NAME`. `PLIMSOLL_UPDATE_FIXTURES=1 cargo test --test formats detection` writes the
+//! 3. Add a file to `tests/fixtures/FORMAT`, named like the format. `PLIMSOLL_UPDATE_FIXTURES=1 cargo test --test formats detection` writes the
 //!    expected result next to it (`FILE.expected`).
 //! 4. Add a row to `docs/formats.md`. In `README.md`, add the program to the section *Formats* and update the number of
 //!    formats in the first list. `cargo test --test engine written_lists` compares both with [`FORMATS`].
 //! 5. To list its sessions in `plimsoll sessions` and the window, add a row to `STORES` in `src/exec/stores/mod.rs`, and the
 //!    program to *sessions* in `docs/command-line.md`. Code outside of this folder may not name a format.
+//! 6. If its files have a new extension, add it to `SESSION_EXTENSIONS` in `src/exec/stores/find.rs`, and to `COPIED` in
+//!    `src/exec/export/default_path.rs` if it is a text file.
 //!
 //! `detect` looks at the first records of a [`Probe`]. `parse` depends on the file:
 //!
@@ -145,7 +147,7 @@ mod tree;
 pub use cannot_export::CannotExport;
 pub use claude_code::AgentCalls;
 pub use cline::CLINE_HISTORY;
-pub use content::media_bytes;
+pub use content::{definitions_in, media_bytes};
 pub use database::{
     Cell, Database, DatabaseSession, RowFilter, Rows, Table, TableQuery, database_of, databases,
     supported_databases,
@@ -292,7 +294,7 @@ fn detect(input: &Input, progress: &Progress) -> Result<(&'static Format, String
 
 /// Returns a warning if the compactions of a session reach the limit of kept messages.
 fn compaction_warning(sessions: &[Session]) -> Option<Warning> {
-    let kept = |s: &Session| s.compactions.iter().map(|c| c.kept.len()).sum::<usize>();
+    let kept = |s: &Session| s.context_changes().map(|change| change.kept().len()).sum::<usize>();
     let is_full = |s: &&Session| kept(s) + s.messages.len() > MAX_KEPT;
     let text = "compactions reach the limit of kept messages; the last ones may be missing";
     sessions.iter().find(is_full).map(|_| Warning { line: None, text: text.to_owned() })

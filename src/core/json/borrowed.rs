@@ -87,6 +87,16 @@ impl<'a> BorrowedValue<'a> {
         }
     }
 
+    /// Returns the members of an object with their names, each name once, or none for any other value.
+    pub(crate) fn members(&self) -> Vec<(Cow<'a, str>, &Self)> {
+        match self {
+            Self::Object(members) => {
+                once(members).into_iter().map(|(name, value)| (name.decoded(), value)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Converts the value to one that owns its texts. Intended for rare members.
     pub(crate) fn to_value(&self) -> Value {
         match self {
@@ -111,7 +121,8 @@ impl<'a> BorrowedValue<'a> {
         json
     }
 
-    fn push_to(&self, json: &mut String) {
+    /// Appends the JSON of the value, like [`Self::to_json`].
+    pub(crate) fn push_to(&self, json: &mut String) {
         match self {
             Self::Null => json.push_str("null"),
             Self::Bool(it) => json.push_str(if *it { "true" } else { "false" }),

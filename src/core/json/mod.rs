@@ -30,3 +30,4 @@ pub use parse::{from_slice, from_str, leading_value};
 pub use serial::to_value;
 pub use to_value::ToValue;
 pub use value::{Map, Value};
+pub(crate) use write::push_text;

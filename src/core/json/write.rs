@@ -63,7 +63,7 @@ fn push_line_break(indent: Option<usize>, json: &mut String) {
 }
 
 /// Appends a string.
-pub(super) fn push_text(text: &str, json: &mut String) {
+pub(crate) fn push_text(text: &str, json: &mut String) {
     let mut special = CharSearch::<Special>::of(text.as_bytes());
     let mut from = 0;
     json.reserve(text.len() + 2);

@@ -3,14 +3,14 @@
 
 use super::rejected::stated_sizes;
 use super::{
-    Body, Calibration, Call, CallDraft, CallsFrom, Draft, Message, ModelVendor, Part,
-    RecordedCompaction, Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
+    Body, Calibration, Call, CallDraft, CallsFrom, ContextRevision, Draft, Message, ModelVendor,
+    Part, RecordedCompaction, Role, Session, Source, Span, SummaryUsage, Track, Usage, UsageTotal,
     says_too_long,
 };
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// Maximum number of messages that all compactions of a session keep in total. A file could list a hundred thousand
+/// Maximum number of messages that all compactions and revisions of a session keep in total. A file could list a hundred thousand
 /// compactions that each keep everything. Further compactions are left out.
 // Chosen: 40 MB of indices. A session of 100,000 messages may keep half of them at each of a hundred compactions.
 pub const MAX_KEPT: usize = 5_000_000;
@@ -51,6 +51,7 @@ impl SessionBuilder {
             calls: Vec::new(),
             calls_from: CallsFrom::AssistantMessages,
             compactions: Vec::new(),
+            revisions: Vec::new(),
             totals: Vec::new(),
             calibration: None,
             turns: 0,
@@ -228,6 +229,21 @@ impl SessionBuilder {
             tokens_before: before,
             tokens_after: after,
             request: None,
+            kept,
+        });
+    }
+
+    /// Adds a revision of the context before the next message of the history. `kept` are the messages of the context
+    /// after it. Ignored beyond [`MAX_KEPT`].
+    pub fn revision(&mut self, kept: Vec<usize>) {
+        self.open_call = None;
+        let Some(left) = self.kept_left.checked_sub(kept.len()) else {
+            return;
+        };
+        self.kept_left = left;
+        self.session.revisions.push(ContextRevision {
+            before_message: self.session.messages.len(),
+            call: self.session.calls.len(),
             kept,
         });
     }

@@ -2,7 +2,6 @@
 
 use super::{Body, Part, Session};
 use crate::units::Tokens;
-use std::collections::HashSet;
 
 /// Reported usage that is implausible and therefore ignored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,12 +72,13 @@ pub fn remove_implausible_usage(session: &mut Session) {
         .iter()
         .map(|call| bytes[session.calls[*call].context_end.min(bytes.len() - 1)])
         .collect();
-    let compacted: HashSet<usize> = session.compactions.iter().map(|c| c.call).collect();
+    let compactions: Vec<usize> = session.compactions.iter().map(|c| c.call).collect();
+    let n_until = |call: usize| compactions.partition_point(|c| *c <= call);
     let mut before: Option<usize> = None;
     for at in 0..calls.len() {
-        let (now, after) = (inputs[at], inputs.get(at + 1));
-        let after =
-            after.filter(|_| !(calls[at] + 1..=calls[at + 1]).any(|c| compacted.contains(&c)));
+        let now = inputs[at];
+        // A compaction explains why the context is smaller after it.
+        let after = inputs.get(at + 1).filter(|_| n_until(calls[at]) == n_until(calls[at + 1]));
         let spike = before.zip(after).and_then(|(before, after)| {
             let around = inputs[before].max(*after);
             let added = (ends[at] - ends[before]) as f64 / BYTES_PER_TOKEN;
@@ -158,9 +158,10 @@ fn weight(part: &Part) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::ImplausibleUsage;
+    use super::{ImplausibleUsage, remove_implausible_usage};
     use crate::session::{
-        Body, CallDraft, Draft, Part, Role, Session, SessionBuilder, Source, Usage,
+        Body, CallDraft, Draft, Part, RecordedCompaction, Role, Session, SessionBuilder, Source,
+        Usage,
     };
     use crate::units::Tokens;
 
@@ -207,6 +208,26 @@ mod tests {
         assert_eq!(all(&[(100, 9_000), (100, 9), (100, 9)]), 0);
         assert_eq!(all(&[(100, 9_000), (100, 9_000), (101, 9_000)]), 0);
         assert_eq!(all(&[(4_096, 9_000), (4_096, 9_000), (4_096, 9_000)]), 0);
+    }
+
+    #[test]
+    fn keeps_usage_after_which_a_compaction_is_recorded() {
+        let mut session = session(&[(30_000, 9), (30_000, 9), (30_000, 9)]);
+        session.calls[1].usage = Some(Usage { input: Tokens(68_000), ..Usage::default() });
+        let mut compacted = session.clone();
+        compacted.compactions.push(RecordedCompaction {
+            before_message: 4,
+            call: 2,
+            trigger: "auto".to_owned(),
+            tokens_before: None,
+            tokens_after: None,
+            request: None,
+            kept: vec![3],
+        });
+        remove_implausible_usage(&mut session);
+        remove_implausible_usage(&mut compacted);
+        assert!(session.calls[1].usage.is_none());
+        assert!(compacted.calls[1].usage.is_some());
     }
 
     #[test]

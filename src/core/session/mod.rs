@@ -7,6 +7,7 @@
 mod blank;
 mod build;
 mod bytes;
+mod changes;
 mod check;
 mod draft;
 mod identifier;
@@ -26,6 +27,7 @@ mod track;
 pub use blank::is_blank;
 pub use build::{MAX_KEPT, SessionBuilder};
 pub use bytes::FileBytes;
+pub use changes::{ContextChange, ContextRevision};
 pub use check::{Issue, IssueKind, issues};
 pub use draft::{CallDraft, Draft};
 pub use identifier::identifiers;
@@ -73,6 +75,8 @@ pub struct Session {
     pub calls_from: CallsFrom,
     /// Recorded compactions, in order.
     pub compactions: Vec<RecordedCompaction>,
+    /// Other recorded changes of the context, in order.
+    pub revisions: Vec<ContextRevision>,
     /// Usage that the program itself totals, by model. Includes requests that are not calls of this conversation: those
     /// of sub-agents and for summaries.
     pub totals: Vec<UsageTotal>,
@@ -267,12 +271,11 @@ impl Session {
         (call < self.calls.len()).then_some(call)
     }
 
-    /// Returns the recorded context of the messages before index `end`: those that the last compaction kept, and the
-    /// history since.
+    /// Returns the recorded context of the messages before index `end`: those that the last compaction or revision kept,
+    /// and the history since.
     pub fn real_context(&self, end: usize) -> Vec<usize> {
-        let mut compactions = self.compactions.iter().rev();
-        let last = compactions.find(|c| c.before_message <= end);
-        let (kept, start) = last.map_or((&[][..], 0), |c| (&c.kept[..], c.before_message));
+        let last = self.context_changes().rev().find(|c| c.before_message() <= end);
+        let (kept, start) = last.map_or((&[][..], 0), |c| (c.kept(), c.before_message()));
         let is_kept: HashSet<usize> = kept.iter().copied().collect();
         let since = (start..end.min(self.messages.len()))
             .filter(|idx| self.messages[*idx].in_history && !is_kept.contains(idx));

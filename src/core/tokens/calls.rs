@@ -5,8 +5,8 @@ use super::column::per_message;
 use super::weight::Weight;
 use crate::session::Session;
 
-/// Sums the tokens of the recorded context of every call. Before any recorded compaction, the context is all messages
-/// of the history. After it, it is the kept messages and the history since. `per_message` holds the tokens of each
+/// Sums the tokens of the recorded context of every call. Before any recorded change of the context, it is all
+/// messages of the history. After one, it is the kept messages and the history since. `per_message` holds the tokens of each
 /// message.
 pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
     let mut prefix = Vec::with_capacity(per_message.len() + 1);
@@ -16,22 +16,22 @@ pub fn recorded_estimates(session: &Session, per_message: &[u32]) -> Vec<u64> {
         prefix.push(sum + if message.in_history { u64::from(*weight) } else { 0 });
     }
     // With sums over all messages before each one, a context costs one subtraction, whatever its length.
-    let mut compactions = session.compactions.iter().peekable();
-    // Tokens kept by the last compaction, and the history's sum at its position.
+    let mut changes = session.context_changes().peekable();
+    // Tokens kept by the last change, and the history's sum at its position.
     let (mut kept, mut dropped) = (0, 0);
     let mut estimates = Vec::with_capacity(session.calls.len());
     for (idx, call) in session.calls.iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
-            // Kept messages that follow the compaction and belong to the history are counted there.
+        while let Some(change) = changes.next_if(|c| c.call() <= idx) {
+            // Kept messages that follow the change and belong to the history are counted there.
             let counts_again =
-                |m: usize| m >= compaction.before_message && session.messages[m].in_history;
-            kept = compaction
-                .kept
+                |m: usize| m >= change.before_message() && session.messages[m].in_history;
+            kept = change
+                .kept()
                 .iter()
                 .filter(|m| !counts_again(**m))
                 .map(|m| u64::from(per_message[*m]))
                 .sum();
-            dropped = prefix[compaction.before_message];
+            dropped = prefix[change.before_message()];
         }
         estimates.push(kept + prefix[call.context_end].saturating_sub(dropped));
     }

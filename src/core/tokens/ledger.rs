@@ -127,6 +127,34 @@ impl TokenLedger {
         Self::assemble(other, scale, &weights, self.fit, self.accuracy)
     }
 
+    /// Returns the counts of a session that consists of parts of the counted one. `kept` has for each of its parts the
+    /// index in the counted session and the actual tokens that it lost.
+    #[must_use]
+    pub fn with_tokens(&self, session: &Session, kept: &[(usize, Tokens)]) -> Self {
+        let left = |of: &[u32], (part, lost): &(usize, Tokens)| {
+            of[*part].saturating_sub(u32::try_from(lost.0).unwrap_or(u32::MAX))
+        };
+        let factor = self.fit.map_or(1.0, |fit| fit.factor);
+        // Counts before the calibration lose the same content.
+        let uncalibrated = |(part, lost): &(usize, Tokens)| {
+            (*part, Tokens((lost.as_f64() / factor).round() as u64))
+        };
+        let truth = kept.iter().map(|kept| left(&self.truth.per_part, kept)).collect();
+        Self {
+            counter: self.counter,
+            counted: kept.iter().map(|kept| left(&self.counted, &uncalibrated(kept))).collect(),
+            truth: Column::new(session, truth),
+            overhead: self.overhead,
+            overhead_next: self.overhead_next,
+            accuracy: self.accuracy,
+            fit: self.fit,
+            distrusted: self.distrusted,
+            stretches: self.stretches.clone(),
+            provider: self.provider,
+            cache: RwLock::default(),
+        }
+    }
+
     fn assemble(
         session: &Session,
         scale: Scale,

@@ -43,6 +43,7 @@ impl Promise<'_> {
             parts: Vec::new(),
             calls: Vec::new(),
             compactions: Vec::new(),
+            revisions: Vec::new(),
             ..Session::clone(source)
         };
         for entry in &self.managed.entries {

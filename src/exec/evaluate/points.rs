@@ -207,6 +207,7 @@ fn tokens_at(outcome: &Outcome, call: usize) -> Tokens {
 pub(super) fn uncompacted(case: &Case, call: usize) -> Case {
     let mut session = (*case.session).clone();
     session.compactions.retain(|c| c.call != call);
+    session.revisions.retain(|revision| revision.call != call);
     let (ledger, windows) = (Arc::clone(&case.ledger), Arc::clone(&case.windows));
     let case = Case::new(Arc::new(session), ledger, windows);
     case.with_manual_edits(ManualEdits::default())

@@ -176,7 +176,10 @@ fn is_same(a: &Session, b: &Session) -> bool {
         let messages = session.messages.iter();
         messages.map(|m| (m.role, m.in_history, m.parts.clone())).collect()
     };
-    a.parts == b.parts && ranges(a) == ranges(b) && a.compactions == b.compactions
+    a.parts == b.parts
+        && ranges(a) == ranges(b)
+        && a.compactions == b.compactions
+        && a.revisions == b.revisions
 }
 
 fn missing_project(project: &Path) -> Option<String> {

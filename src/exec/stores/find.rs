@@ -18,7 +18,7 @@ const MAX_FILES: usize = 100_000;
 /// folder far above them. Deeper folders belong to source code and installed packages.
 const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
-const EXTENSIONS: &[&str] =
+pub const SESSION_EXTENSIONS: &[&str] =
     &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb"];
 /// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
@@ -129,7 +129,7 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
 pub fn may_hold_session(name: &str) -> bool {
     let is_sidecar = SIDECARS.iter().any(|end| name.ends_with(end));
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let mut known = EXTENSIONS.iter();
+    let mut known = SESSION_EXTENSIONS.iter();
     !is_sidecar && !name.starts_with('.') && known.any(|known| ending.eq_ignore_ascii_case(known))
 }
 

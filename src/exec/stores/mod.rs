@@ -12,7 +12,7 @@ mod summary;
 
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
-pub use find::{FoundFile, FoundFiles, find, find_in, may_hold_session};
+pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
 pub(super) use listing::moment;
 pub use listing::{ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;

@@ -10,7 +10,7 @@ use crate::app::state::results::Inputs;
 use crate::app::ui::repaint::repaint_of;
 
 impl App {
-    /// Starts watching the open file.
+    /// Watches the open file if it was opened by its path, else stops watching.
     pub(crate) fn watch(&mut self, ctx: &egui::Context, document: &Document) {
         let shown = document.loaded.path.as_deref();
         self.session.live = match &document.origin {
@@ -21,7 +21,7 @@ impl App {
         };
     }
 
-    /// Shows the new state of the open file, except while an export of it is being prepared.
+    /// Shows the new state of the open file, except while a session is loaded or an export is prepared.
     pub(crate) fn follow(&mut self, ctx: &egui::Context) {
         let session = &mut self.session;
         let (Some(live), Some(document)) = (&mut session.live, &session.document) else {
@@ -31,18 +31,18 @@ impl App {
             return;
         }
         let options = session.config.load_options(document.conversation);
-        live.read_again(&repaint_of(ctx), options);
-        live.receive(&repaint_of(ctx), options, document, &session.selection);
+        let repaint = repaint_of(ctx);
+        live.read_again(&repaint, options);
+        live.receive(&repaint, options, document, &session.selection);
         let inputs = Inputs {
-            repaint: &repaint_of(ctx),
+            repaint: &repaint,
             is_dragging: ctx.input(|i| i.pointer.any_down()),
             policies: &self.policies,
             config: &session.config,
             view: &session.view,
             tabs: &drawer_tabs::update,
         };
-        let next = live.take_ready(inputs, &session.derived);
-        let Some(next) = next else {
+        let Some(next) = live.take_ready(inputs, &session.derived) else {
             return;
         };
         let has_grown = next.document.source_id == document.source_id;
@@ -55,7 +55,7 @@ impl App {
         }
     }
 
-    /// Removes marks at calls and messages, since the file is a different one.
+    /// Removes marks and notes at calls and messages and the undo history, and says so, since the file is a different one.
     fn remove_marks_of_previous_file(&mut self) {
         let had_any = self.session.config.remove_marks();
         self.session.history = History::new(self.session.config.clone());

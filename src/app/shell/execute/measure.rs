@@ -8,7 +8,7 @@ use crate::app::state::measure::job::{MeasureInputs, Measurement};
 use crate::app::ui::repaint::repaint_of;
 
 impl App {
-    /// Executes a command of the dialog that measures with a model.
+    /// Executes a command. Without replayed lanes, only *Browse* does something.
     pub(crate) fn execute_measure(&mut self, ctx: &egui::Context, command: MeasureCommand) {
         if let MeasureCommand::Browse(path) = command {
             return self.ask_for_file(ctx, DialogPurpose::Measure(path));
@@ -37,7 +37,7 @@ impl App {
                 work: self.work,
             }),
             MeasureCommand::ShowProbe(probe) => measurement.probe = probe,
-            MeasureCommand::Send => measurement.send(&repaint_of(ctx), self.work),
+            MeasureCommand::Send => measurement.send(&repaint, self.work),
             MeasureCommand::Stop => measurement.stop(),
             MeasureCommand::Back => measurement.back(),
             MeasureCommand::Close => measurement.close(),

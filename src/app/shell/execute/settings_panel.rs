@@ -1,5 +1,6 @@
 //! Executes commands that change settings and assumptions.
 
+use crate::analysis::attribution::Selector;
 use crate::app::shell::App;
 use crate::app::state::model::billing::PriceChoice;
 use crate::app::state::model::config::Config;
@@ -34,6 +35,7 @@ impl App {
             SettingsCommand::SetWindow(window) => config.window = window,
             SettingsCommand::SetTokenizer(counter) => config.counter = counter,
             SettingsCommand::SetBilling(billing) => config.billing = billing,
+            SettingsCommand::ToggleSource(selector) => self.toggle_source(selector),
             SettingsCommand::ToggleRestart(call) => self.toggle_restart(call),
             SettingsCommand::SetError(call, text) => config.set_error(call, text),
         }
@@ -71,6 +73,23 @@ impl App {
             format!(
                 "Restart mark placed before call {number}. No lane's policy reacts to a restart."
             )
+        };
+        self.toasts.changed(text, &self.session.config);
+    }
+
+    /// Switches a source off or on again, and reports it.
+    fn toggle_source(&mut self, selector: Selector) {
+        let config = &mut self.session.config;
+        let text = match config.without.iter().position(|other| *other == selector) {
+            Some(at) => {
+                config.without.remove(at);
+                format!("Everything is computed with {selector} again.")
+            }
+            None => {
+                let text = format!("Everything is computed without {selector}.");
+                config.without.push(selector);
+                text
+            }
         };
         self.toasts.changed(text, &self.session.config);
     }

@@ -5,10 +5,11 @@ use crate::engine::{Effect, Event, Outcome};
 use crate::safe_text;
 use std::fmt::Write as _;
 
-/// Maximum length of a log line in the list.
-const LINE: usize = 240;
+/// Maximum number of characters of a text from the file or the system.
+// Chosen: more than the widest row of the list shows.
+const MAX_CHARS: usize = 240;
 
-/// Returns the number of the call before which an event happened; `end` for a recorded compaction after the last call.
+/// Returns the number of the call at which an event happened; `end` if it came after the last call.
 pub fn call(event: &Event, n_calls: usize) -> String {
     if event.call < n_calls { wording::number(event.call) } else { "end".to_owned() }
 }
@@ -20,7 +21,7 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
     if event.effect == Effect::Logged
         && let Some(line) = event.log.first().map(String::as_str).or(halt)
     {
-        return safe_text::one_line(line, LINE);
+        return safe_text::one_line(line, MAX_CHARS);
     }
     let mut why = filled_in(event);
     if let Some(request) = event.request {
@@ -31,7 +32,7 @@ pub fn why(event: &Event, outcome: &Outcome) -> String {
         let _ = write!(why, " · {}", wording::count(event.orphans, "orphan"));
     }
     if let Some(line) = event.log.first() {
-        let _ = write!(why, " · “{}”", safe_text::one_line(line, LINE));
+        let _ = write!(why, " · “{}”", safe_text::one_line(line, MAX_CHARS));
     }
     why
 }
@@ -41,7 +42,7 @@ pub fn halt<'a>(event: &Event, outcome: &'a Outcome) -> Option<&'a str> {
     let halts = &outcome.halts;
     let at = halts.partition_point(|halt| halt.call < event.call);
     let halt = halts.get(at).filter(|halt| halt.call == event.call)?;
-    // The system continued after a stage that made a change.
+    // After a stage that made a change, the system continued.
     (event.effect == Effect::Logged).then_some(&*halt.why)
 }
 
@@ -50,7 +51,7 @@ pub fn filled_in(event: &Event) -> String {
     if event.stage == Event::RECORDED {
         return match &*event.cause.when {
             "" => "the file states no reason".to_owned(),
-            trigger => format!("recorded as {}", safe_text::one_line(trigger, LINE)),
+            trigger => format!("recorded as {}", safe_text::one_line(trigger, MAX_CHARS)),
         };
     }
     event.cause.filled_in(wording::quantity)
@@ -163,8 +164,8 @@ mod tests {
         event.effect = Effect::Logged;
         assert_eq!(why(&event, &outcome), "No compaction needed");
         event.log.clear();
-        let why_not = "prompt is too long".to_owned();
-        outcome.halts.push(Halt { call: 0, why: why_not.clone() });
-        assert_eq!(why(&event, &outcome), why_not);
+        let error = "prompt is too long".to_owned();
+        outcome.halts.push(Halt { call: 0, why: error.clone() });
+        assert_eq!(why(&event, &outcome), error);
     }
 }

@@ -269,6 +269,9 @@ impl Export {
             // The log is read by the worker.
             _ => Summarizer::Digest,
         };
+        if !inputs.runs.config.without.is_empty() {
+            return Err(WITHOUT.to_owned());
+        }
         let job = self.job_for(inputs.runs, summarizer).ok_or(GONE)?;
         Ok((job, run))
     }
@@ -310,6 +313,9 @@ impl Export {
         })
     }
 }
+
+/// Message if sources are switched off: a file contains what was recorded.
+const WITHOUT: &str = "Sources are switched off in the tab Context, which changes figures only. Switch them on to export what was recorded.";
 
 const GONE: &str =
     "This lane or format does not exist any more. Close the dialog and export again.";

@@ -1,5 +1,6 @@
 //! The compared lanes and the assumptions of a comparison.
 
+use crate::analysis::attribution::Selector;
 use crate::analysis::rereads::RereadModel;
 use crate::app::state::model::billing::{BillingChoice, PriceChoice};
 use crate::app::state::model::knobs::KnobSettings;
@@ -28,6 +29,8 @@ pub struct Config {
     pub restarts: Vec<usize>,
     /// Assumed provider errors, by call.
     pub errors: Vec<ProviderError>,
+    /// Sources without which everything is computed.
+    pub without: Vec<Selector>,
     /// Pinned, cleared and dropped messages. A message has at most one of these marks.
     pub manual_edits: Arc<ManualEdits>,
     /// Notes on messages. They do not affect the runs.
@@ -62,6 +65,7 @@ impl Config {
             counter: tokens::default_counter().name,
             restarts: Vec::new(),
             errors: Vec::new(),
+            without: Vec::new(),
             manual_edits: Arc::default(),
             notes: Arc::default(),
             billing: BillingChoice::default(),
@@ -80,10 +84,12 @@ impl Config {
     pub fn remove_marks(&mut self) -> bool {
         let had_any = !self.restarts.is_empty()
             || !self.errors.is_empty()
+            || !self.without.is_empty()
             || !self.manual_edits.is_empty()
             || !self.notes.is_empty();
         self.restarts.clear();
         self.errors.clear();
+        self.without.clear();
         self.manual_edits = Arc::default();
         self.notes = Arc::default();
         had_any

@@ -1,5 +1,6 @@
 //! Commands that change settings and assumptions.
 
+use crate::analysis::attribution::Selector;
 use crate::app::state::model::billing::BillingChoice;
 use crate::app::state::model::knobs::KnobKey;
 use crate::units::Tokens;
@@ -27,6 +28,8 @@ pub enum SettingsCommand {
     SetTokenizer(&'static str),
     /// Set the billing settings.
     SetBilling(BillingChoice),
+    /// Compute everything without a source, or with it again.
+    ToggleSource(Selector),
     /// Add or remove a restart mark before this call.
     ToggleRestart(usize),
     /// Set a provider error that precedes this call; `None` removes it.

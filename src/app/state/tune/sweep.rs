@@ -169,6 +169,7 @@ impl Sweep {
             && was.counter == is.counter
             && was.restarts == is.restarts
             && was.errors == is.errors
+            && was.without == is.without
             && was.manual_edits == is.manual_edits
             && was.billing == is.billing
     }

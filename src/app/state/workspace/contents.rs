@@ -41,6 +41,9 @@ pub(crate) struct Workspace {
     billing: KeptBilling,
     restarts: Vec<usize>,
     errors: Vec<(usize, String)>,
+    /// Sources without which everything is computed.
+    #[serde(default)]
+    without: Vec<String>,
     pinned: Vec<usize>,
     cleared: Vec<usize>,
     dropped: Vec<usize>,
@@ -122,6 +125,7 @@ impl Workspace {
             billing: KeptBilling::new(&config.billing),
             restarts: config.restarts.clone(),
             errors: errors.map(|e| (e.call, e.text.to_string())).collect(),
+            without: config.without.iter().map(ToString::to_string).collect(),
             pinned: edits.pinned.clone(),
             cleared: edits.cleared.clone(),
             dropped: edits.dropped.clone(),
@@ -197,6 +201,8 @@ impl Workspace {
         config.errors =
             errors.map(|(call, text)| ProviderError { call, text: text.into() }).collect();
         config.errors.sort_by_key(|error| error.call);
+        let without = self.without.iter().filter_map(|selector| selector.parse().ok());
+        config.without = without.collect();
         let edits = ManualEdits {
             pinned: ascending(self.pinned, n_messages),
             cleared: ascending(self.cleared, n_messages),
@@ -266,6 +272,7 @@ mod tests {
         config.billing.lifetime = Some(Lifetime::Long);
         config.restarts = vec![1, 3];
         config.set_error(2, Some("too long".into()));
+        config.without = vec!["mcp:github".parse().unwrap()];
         config.manual_edits =
             Arc::new(ManualEdits { pinned: vec![0, 4], cleared: vec![2], dropped: vec![3] });
         config.notes = Arc::new(BTreeMap::from([(4, "a note".to_owned())]));

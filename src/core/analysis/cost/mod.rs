@@ -11,6 +11,7 @@ mod billing;
 mod break_even;
 mod prefix_quote;
 mod price;
+mod prompt_price;
 mod quote;
 
 pub use audit::{Audit, AuditedCall, Break, Cause, MIN_MISS, audit};
@@ -18,6 +19,7 @@ pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use prefix_quote::{PrefixGroup, PrefixRequests};
 pub use price::{price_lane, price_recorded};
+pub use prompt_price::{PromptPrice, prompt_prices};
 pub use quote::{ListedPrice, PriceRange, Quote, Server, quote};
 
 use crate::figure::counted;

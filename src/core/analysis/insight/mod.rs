@@ -17,6 +17,7 @@ pub use lane::{Lane, lane_insights};
 pub use loss::loss_insights;
 
 use super::Trigger;
+use super::attribution::Attribution;
 use super::cost::Audit;
 use super::last_use::LastUses;
 use super::message_name::MessageName;
@@ -135,6 +136,8 @@ pub enum InsightKind {
     DuplicateResults,
     /// Large reads, listings or searches of which little was named later.
     BroadResults,
+    /// Tool definitions in every call that no call used.
+    UnusedTools,
     /// Images resent with every call.
     ImagesResent,
     /// A few messages account for a large share of all sent tokens.
@@ -191,6 +194,7 @@ impl InsightKind {
             Self::DeadResults => "dead_results",
             Self::DuplicateResults => "duplicate_results",
             Self::BroadResults => "broad_results",
+            Self::UnusedTools => "unused_tools",
             Self::ImagesResent => "images_resent",
             Self::FewMessages => "few_messages",
             Self::SummaryTooLong => "summary_too_long",
@@ -236,6 +240,8 @@ pub struct InsightInput<'a> {
     pub uses: LastUses<'a>,
     /// Cache audit, if the file records cache counts.
     pub audit: Option<&'a Audit>,
+    /// Tokens and price of each source, for the insight about unused tools.
+    pub attribution: Option<&'a Attribution>,
     tools: Vec<AnsweredCall<'a>>,
 }
 
@@ -257,8 +263,15 @@ impl<'a> InsightInput<'a> {
             resent: resent(case, recorded),
             uses: LastUses::new(&case.session),
             audit,
+            attribution: None,
             tools: answered_calls(case),
         }
+    }
+
+    /// Adds the tokens and prices of the sources, for the insight about unused tools.
+    #[must_use]
+    pub fn with_attribution(self, attribution: &'a Attribution) -> Self {
+        Self { attribution: Some(attribution), ..self }
     }
 
     /// Returns the number of calls that resent a message after its last use; all of them if it was never used.
@@ -333,6 +346,7 @@ const DETECTORS: &[Detector] = &[
     waste::duplicate_results,
     waste::broad_results,
     waste::images,
+    waste::unused_tools,
     compaction::grew_or_freed_little,
     compaction::fill,
     compaction::trigger_changed,

@@ -2,10 +2,12 @@
 
 use super::breadth::Breadth;
 use super::{Certainty, Insight, InsightInput, InsightKind, Level, counted, those, whole_percent};
+use crate::analysis::attribution::{SourceKind, SourceRow};
 use crate::analysis::resent::ResentMessage;
 use crate::analysis::tools::AnsweredCall;
+use crate::figure::{grouped, usd};
 use crate::session::Kind;
-use crate::units::Tokens;
+use crate::units::{Tokens, Usd};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -180,5 +182,63 @@ pub(super) fn images(input: &InsightInput<'_>) -> Vec<Insight> {
             "{} resent with every later call",
             those(unused.len(), "image or document", "images or documents")
         )
+    })
+}
+
+/// Reports definitions of tools that every call sends and none used: by MCP server, and those of the program together.
+pub(super) fn unused_tools(input: &InsightInput<'_>) -> Vec<Insight> {
+    let Some(attribution) = input.attribution else {
+        return Vec::new();
+    };
+    let (servers, own): (Vec<&SourceRow>, Vec<&SourceRow>) =
+        attribution.unused().partition(|row| row.source.kind == SourceKind::Server);
+    let mut found = Vec::new();
+    for row in servers {
+        found.extend(unused(input, &row.source.name, std::slice::from_ref(&row), row.tools));
+    }
+    let n_own = own.len();
+    // A tool of the program cannot always be switched off.
+    found.extend(unused(input, "the program", &own, n_own).map(|own| Insight {
+        level: Level::Note,
+        advice: "Allow only the tools that the task needs, if the program has such a setting.",
+        ..own
+    }));
+    found
+}
+
+/// Returns the insight about unused tools of one origin if their share is large.
+fn unused(
+    input: &InsightInput<'_>,
+    origin: &str,
+    rows: &[&SourceRow],
+    n_tools: usize,
+) -> Option<Insight> {
+    let all: Tokens = rows.iter().map(|row| row.cumulative).sum();
+    let share = input.share_of_sent(all);
+    let message = rows.iter().filter_map(|row| row.message).min()?;
+    if share.0 < REPORTED {
+        return None;
+    }
+    let tokens: Tokens = rows.iter().map(|row| row.tokens).sum();
+    let calls = rows.iter().map(|row| row.calls).max().unwrap_or_default();
+    let paid: Option<Usd> = rows.iter().map(|row| row.usd).sum();
+    let price = paid.map_or_else(String::new, |paid| format!(": {} over this session", usd(paid)));
+    Some(Insight {
+        call: input.case.session.first_call_with(message),
+        message: Some(message),
+        text: format!(
+            "{origin}: {}, {} tokens in {}, never used{price}.",
+            counted(n_tools, "tool"),
+            grouped(tokens.0),
+            counted(calls, "call"),
+        ),
+        evidence: format!(
+            "{} tokens × calls, {} of all tokens sent",
+            all.short(),
+            whole_percent(share)
+        ),
+        advice: "Switch the server off for this project, or let the program load its tools when they are needed.",
+        stake: all,
+        ..Insight::new(InsightKind::UnusedTools, Level::Warning, Certainty::Certain)
     })
 }

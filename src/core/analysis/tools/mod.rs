@@ -6,5 +6,6 @@ mod table;
 mod tool_use;
 
 pub use answered_call::{AnsweredCall, answered_calls};
+pub(crate) use mcp::server_of_tool;
 pub use table::{LargestResult, ResultSum, ToolColumn, ToolRow, ToolTable};
 pub use tool_use::{ToolUse, tokens_by_tool, tool_uses};

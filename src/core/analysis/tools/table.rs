@@ -1,6 +1,6 @@
 //! Figures of each tool and of each MCP server.
 
-use super::mcp;
+use super::mcp::server_of_tool;
 use super::tool_use::{ToolUse, tool_uses};
 use crate::analysis::LastUses;
 use crate::analysis::resent::{Resent, ResentMessage};
@@ -162,7 +162,7 @@ impl ToolTable {
         let mut total = ToolRow::default();
         for (tool, row) in &rows {
             total.add(row);
-            if let Some(server) = mcp::server(tool) {
+            if let Some(server) = server_of_tool(tool) {
                 servers.entry(server).or_default().add(row);
             }
         }

@@ -9,6 +9,7 @@ mod working_preset;
 
 pub use working_preset::WorkingPreset;
 
+use super::attribution::unused_servers;
 use super::trigger::FirstCompaction;
 use super::{MessageName, Trigger};
 use crate::engine::{Case, Outcome, Peak, Sample};
@@ -16,6 +17,10 @@ use crate::figure::{counted, plural, whole_percent};
 use crate::units::Tokens;
 use culprit::{Culprit, culprit, heaviest_message};
 use limits::VerdictLimits;
+
+/// Minimum share of the largest context for definitions of tools that no call used.
+// Chosen: as many tokens as a large tool result. At half, every project with a server would have the sentence.
+const MIN_UNUSED: f64 = 0.04;
 
 /// The verdict as text and its severity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +90,7 @@ pub fn verdict(
         writer.write_crossings(recorded, limits, peak);
         writer.write_next_call(recorded, limits);
         writer.write_compactions();
+        writer.write_unused_servers(peak);
     } else {
         let total = writer.estimated(case.ledger.total());
         writer.push(format!("No model call in this file; it has {total} tokens."));
@@ -357,6 +363,27 @@ impl VerdictWriter<'_> {
             Link::Call(first.call.min(last_call)),
         );
         self.push(" recorded.");
+    }
+
+    /// Adds `The 26 tools of github (8.27k) were never used.` for MCP servers whose definitions are a large part of the peak.
+    fn write_unused_servers(&mut self, peak: Peak) {
+        let unused = unused_servers(self.case);
+        let tokens: Tokens = unused.iter().map(|server| server.tokens).sum();
+        if tokens.share_of(peak.tokens).0 < MIN_UNUSED {
+            return;
+        }
+        let Some(first) = unused.first() else {
+            return;
+        };
+        let tools: usize = unused.iter().map(|server| server.tools).sum();
+        let servers = match &unused[..] {
+            [one] => one.name.clone(),
+            all => counted(all.len(), "MCP server"),
+        };
+        let (tools, tokens) = (counted(tools, "tool"), self.estimated(tokens));
+        self.push(" The ");
+        self.push_link(format!("{tools} of {servers}"), Link::Message(first.message));
+        self.push(format!(" ({tokens}) were in every call and never used."));
     }
 
     fn is_reported(&self, sample: &Sample) -> bool {

@@ -84,6 +84,20 @@ impl Case {
         }
     }
 
+    /// Returns a case with another form of the session, its counts, and what the user set: windows, restarts, errors and
+    /// manual edits. The messages must be the same in number.
+    #[must_use]
+    pub fn with_session(&self, session: Arc<Session>, ledger: impl Into<Arc<TokenLedger>>) -> Self {
+        let case = Self::new(session, ledger, Arc::clone(&self.windows));
+        Self {
+            restarts: Arc::clone(&self.restarts),
+            errors: Arc::clone(&self.errors),
+            reported: self.reported.clone(),
+            storage: self.storage.clone(),
+            ..case.with_manual_edits((*self.manual_edits).clone())
+        }
+    }
+
     /// Returns the same session with other windows.
     #[must_use]
     pub fn with_windows(&self, windows: impl Into<Arc<WindowPlan>>) -> Self {

@@ -337,7 +337,7 @@ impl WrittenKind {
     }
 
     /// Returns the kind that its text counts as.
-    pub(super) fn kind(self) -> Kind {
+    pub fn kind(self) -> Kind {
         match self {
             Self::Summary => Kind::Summary,
             Self::Notice | Self::Addition => Kind::Notice,

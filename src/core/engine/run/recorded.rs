@@ -11,7 +11,7 @@ use crate::engine::received::recorder::Recorder;
 use crate::engine::vocabulary::{ActionKind, OwnMeasure};
 use crate::engine::working::Working;
 use crate::engine::working::prefix::{LastPrompt, Prefix};
-use crate::session::{Call, RecordedCompaction};
+use crate::session::{Call, ContextChange, RecordedCompaction};
 use crate::units::Tokens;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,22 +23,28 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     let session = &case.session;
     let last = until.map_or(session.calls.len(), |call| (call + 1).min(session.calls.len()));
     let mut outcome = Outcome { samples: Vec::with_capacity(last), ..Outcome::default() };
-    let mut compactions = session.compactions.iter().peekable();
+    let mut changes = session.context_changes().peekable();
     let mut working = Working::new(case, &Meter::TRUE);
     let mut prefix = Prefix::default();
     let mut recorder = Recorder::new(case);
     let mut reports = Reports::default();
-    // Start of the history since the compaction before; earlier messages are gone already.
+    // Start of the history since the change before; earlier messages are gone already.
     let mut begun = 0;
     for (idx, call) in session.calls[..last].iter().enumerate() {
-        while let Some(compaction) = compactions.next_if(|c| c.call <= idx) {
-            let (event, old) = compact(case, &mut working, idx, compaction, begun);
-            outcome.events.push(event);
+        while let Some(change) = changes.next_if(|c| c.call() <= idx) {
+            let old = match change {
+                ContextChange::Compaction(compaction) => {
+                    let (event, old) = compact(case, &mut working, idx, compaction, begun);
+                    outcome.events.push(event);
+                    old
+                }
+                ContextChange::Revision(_) => revise(case, &mut working, idx, change),
+            };
             reports = Reports::default();
             if matches!(prefix.last, LastPrompt::Working) {
                 prefix.last = LastPrompt::Old(Box::new(old));
             }
-            begun = compaction.before_message;
+            begun = change.before_message();
         }
         working.append_history(call.context_end);
         working.set_overhead(case.ledger.overhead_at(idx));
@@ -59,11 +65,15 @@ pub fn recorded(case: &Case, output_reserve: Tokens, until: Option<usize>) -> Ou
     }
     outcome.received = recorder.finish();
     // No call received the result of these.
-    for compaction in compactions.take_while(|_| until.is_none()) {
-        let (event, _) = compact(case, &mut working, last, compaction, begun);
-        outcome.events.push(event);
+    for change in changes.take_while(|_| until.is_none()) {
+        if let ContextChange::Compaction(compaction) = change {
+            let (event, _) = compact(case, &mut working, last, compaction, begun);
+            outcome.events.push(event);
+        } else {
+            revise(case, &mut working, last, change);
+        }
         reports = Reports::default();
-        begun = compaction.before_message;
+        begun = change.before_message();
     }
     for request in outcome.events.iter().filter_map(|event| event.request) {
         outcome.summaries.requests += 1;
@@ -121,7 +131,20 @@ impl Reports {
     }
 }
 
-/// Applies a recorded compaction to the context. `begun` is the start of the history since the compaction before.
+/// Applies a recorded revision to the context. Returns the previous context.
+fn revise<'a>(
+    case: &'a Case,
+    working: &mut Working<'a>,
+    call: usize,
+    revision: ContextChange<'_>,
+) -> Working<'a> {
+    working.append_history(revision.before_message());
+    let old = std::mem::replace(working, after(case, &Meter::TRUE, revision));
+    working.set_overhead(case.ledger.overhead_at(call));
+    old
+}
+
+/// Applies a recorded compaction to the context. `begun` is the start of the history since the change before.
 /// Returns the previous context.
 fn compact<'a>(
     case: &'a Case,
@@ -132,9 +155,10 @@ fn compact<'a>(
 ) -> (Event, Working<'a>) {
     working.append_history(compaction.before_message);
     let before = working.tokens();
-    let old = std::mem::replace(working, after(case, &Meter::TRUE, compaction));
+    let change = ContextChange::Compaction(compaction);
+    let old = std::mem::replace(working, after(case, &Meter::TRUE, change));
     working.set_overhead(case.ledger.overhead_at(call));
-    let gone = gone_in(case, compaction, begun);
+    let gone = gone_in(case, change, begun);
     let sizes = sizes(case, call, compaction, (before, working.tokens()));
     (event(call, compaction, sizes, working, &gone), old)
 }
@@ -249,12 +273,11 @@ pub(super) fn working<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -
         .and_then(|call| session.calls.get(call))
         .map_or(session.messages.len(), |s| s.context_end);
     let last = session
-        .compactions
-        .iter()
+        .context_changes()
         .rev()
-        .find(|c| until.map_or(c.before_message <= end, |call| c.call <= call));
+        .find(|c| until.map_or(c.before_message() <= end, |call| c.call() <= call));
     let mut working =
-        last.map_or_else(|| Working::new(case, meter), |compaction| after(case, meter, compaction));
+        last.map_or_else(|| Working::new(case, meter), |change| after(case, meter, change));
     working.append_history(end);
     working.set_overhead(overhead(case, until));
     working
@@ -275,37 +298,38 @@ pub(super) fn call_before(case: &Case, until: Option<usize>) -> Option<usize> {
 /// Returns the recorded context without the messages added for the call with this index, or at the session's end. It is
 /// the last call's context with its answer, or the result of a later compaction.
 pub(super) fn before<'a>(case: &'a Case, meter: &Meter, until: Option<usize>) -> Working<'a> {
-    let Some(last) = call_before(case, until) else {
-        return Working::new(case, meter);
-    };
+    let last = call_before(case, until);
     let session = &case.session;
     let end = until
         .and_then(|call| session.calls.get(call))
         .map_or(session.messages.len(), |s| s.context_end);
-    let begun = session.calls[last].context_end;
-    let since = |c: &&RecordedCompaction| (begun + 1..=end).contains(&c.before_message);
-    if let Some(compaction) = session.compactions.iter().rev().find(since) {
-        return after(case, meter, compaction);
+    let begun = last.map_or(0, |last| session.calls[last].context_end);
+    let since = |c: &ContextChange<'_>| (begun + 1..=end).contains(&c.before_message());
+    if let Some(change) = session.context_changes().rev().find(since) {
+        return after(case, meter, change);
     }
+    let Some(last) = last else {
+        return Working::new(case, meter);
+    };
     let mut working = working(case, meter, Some(last));
     let answer = case.index.answer_len(begun, last);
     working.append_history(begun + answer);
     working
 }
 
-/// Returns the context right after a recorded compaction: exactly the messages that it kept.
-fn after<'a>(case: &'a Case, meter: &Meter, compaction: &RecordedCompaction) -> Working<'a> {
-    let kept: Vec<u32> = compaction.kept.iter().map(|m| *m as u32).collect();
-    let is_summarized = compaction.kept.iter().any(|m| case.session.messages[*m].is_summary);
+/// Returns the context right after a recorded change: exactly the messages that it kept.
+fn after<'a>(case: &'a Case, meter: &Meter, change: ContextChange<'_>) -> Working<'a> {
+    let kept: Vec<u32> = change.kept().iter().map(|m| *m as u32).collect();
+    let is_summarized = change.kept().iter().any(|m| case.session.messages[*m].is_summary);
     let gone = |messages| Dropped { messages, event: None, is_summarized };
-    let dropped = gone_in(case, compaction, 0).into_iter().map(gone).collect();
-    Working::resume(case, meter, &kept, dropped, compaction.before_message)
+    let dropped = gone_in(case, change, 0).into_iter().map(gone).collect();
+    Working::resume(case, meter, &kept, dropped, change.before_message())
 }
 
-/// Returns messages of the history from `from` on that a recorded compaction did not keep.
-fn gone_in(case: &Case, compaction: &RecordedCompaction, from: usize) -> Vec<Range<u32>> {
-    let kept: HashSet<usize> = compaction.kept.iter().copied().collect();
-    let gone = (from..compaction.before_message)
+/// Returns messages of the history from `from` on that a recorded change did not keep.
+fn gone_in(case: &Case, change: ContextChange<'_>, from: usize) -> Vec<Range<u32>> {
+    let kept: HashSet<usize> = change.kept().iter().copied().collect();
+    let gone = (from..change.before_message())
         .filter(|m| case.session.messages[*m].in_history && !kept.contains(m))
         .map(|m| m as u32);
     ranges(gone)

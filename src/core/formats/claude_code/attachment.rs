@@ -1,7 +1,7 @@
 //! Content that the harness adds for the model: reminders, changed files, listings, hook output.
 //!
-//! A record holds the data only. The program's surrounding text is not recorded, so its tokens are part of the
-//! calibration.
+//! Newer versions record the text that they send (`rendered`). A record of an older version holds the data only. The
+//! program's surrounding text is not recorded then, so its tokens are part of the calibration.
 
 use super::blocks;
 use crate::formats::content;
@@ -9,6 +9,18 @@ use crate::formats::json::{self, joined};
 use crate::json::BorrowedValue;
 use crate::session::{Body, Part};
 use std::borrow::Cow;
+
+/// Type of the attachment with the instructions that the program sends again at each call.
+pub(super) const SNAPSHOT: &str = "prompt_snapshot";
+
+/// Returns the parts of an attachment whose text is recorded.
+pub(super) fn rendered(rendered: &[BorrowedValue<'_>]) -> Vec<Part> {
+    let parts = rendered.iter().enumerate().flat_map(|(idx, text)| {
+        let parts = text.get("content").map(blocks::parts).unwrap_or_default();
+        parts.into_iter().map(move |part| content::part(idx, part.body))
+    });
+    parts.filter(|part| !matches!(&part.body, Body::Text(text) if text.is_empty())).collect()
+}
 
 /// Returns the parts that an attachment adds to the context, or none if it is only displayed to the user.
 pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {

@@ -1,7 +1,9 @@
 //! Converts the content blocks of a message to parts.
 
+use super::entry::ResultContent;
 use crate::formats::content;
 use crate::formats::json::{self, joined};
+
 use crate::json::BorrowedValue;
 use crate::session::{Body, Part};
 use std::borrow::Cow;
@@ -19,6 +21,18 @@ pub(super) fn parts(content: &BorrowedValue<'_>) -> Vec<Part> {
         parts.extend(bodies(block).map(|body| content::part(idx, body)));
     }
     parts
+}
+
+/// Returns the notation of the last tool result's content.
+pub(super) fn result_content(content: &BorrowedValue<'_>) -> ResultContent {
+    let mut results = content.elements().iter().rev().filter(|it| it.get("tool_use_id").is_some());
+    match results.next().and_then(|result| result.get("content")) {
+        Some(BorrowedValue::List(items)) => match items.last() {
+            Some(last) if last.is_str_at(&["type"], "text") => ResultContent::EndsWithText,
+            _ => ResultContent::EndsWithOther,
+        },
+        _ => ResultContent::Text,
+    }
 }
 
 /// Returns a block's body and those of the media inside it.

@@ -1,5 +1,6 @@
 //! A parsed record of the file.
 
+use super::hash::Hash;
 use super::id::Id;
 use crate::session::{Calibration, Part, Span, Usage};
 use crate::units::{Millis, Tokens};
@@ -77,6 +78,14 @@ pub(super) enum EntryKind {
     Microcompaction,
     /// End of a managed conversation, with its calibration.
     Managed(Option<Calibration>),
+    /// Instructions that the program sends again at each call.
+    Snapshot,
+    /// Instructions and tool definitions of recorded requests, with their key.
+    Shape(Box<str>),
+    /// A message of recorded requests, with its hash.
+    Blob(Hash),
+    /// A request that the program recorded.
+    Request(Box<RequestRecord>),
     /// Content that is not sent to the model.
     Other,
 }
@@ -90,6 +99,23 @@ pub(super) struct ClaudeMessage {
     pub origin: MessageOrigin,
     /// Reasoning effort that the user set.
     pub effort: Option<Box<str>>,
+    /// Content of its last tool result.
+    pub result_content: ResultContent,
+}
+
+/// Version of the program: its first three numbers.
+pub(super) type Version = [u16; 3];
+
+/// Notation of a tool result's content. It decides how a reminder joins it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ResultContent {
+    /// A text, or nothing.
+    #[default]
+    Text,
+    /// A list whose last block is a text.
+    EndsWithText,
+    /// A list whose last block is not a text.
+    EndsWithOther,
 }
 
 /// Relation of a message to the record before it.
@@ -99,8 +125,25 @@ pub(super) enum MessageOrigin {
     Own,
     /// Added by a tool call.
     Call,
-    /// An attachment.
-    Attachment,
+    /// An attachment of which the file has the data only.
+    Attachment {
+        /// Version of the program that wrote it.
+        version: Version,
+    },
+    /// An attachment with the text that is sent.
+    Rendered {
+        /// Version of the program that wrote it.
+        version: Version,
+        /// It follows tool results as a block of its own. Other texts are written into the last result.
+        is_beside: bool,
+    },
+}
+
+impl MessageOrigin {
+    /// Whether the message is an attachment.
+    pub(super) fn is_attachment(self) -> bool {
+        matches!(self, Self::Attachment { .. } | Self::Rendered { .. })
+    }
 }
 
 /// A record of a model answer, which may span several records.
@@ -113,11 +156,33 @@ pub(super) struct ClaudeAnswer {
     /// Whether the answer reached its maximum length.
     pub is_cut: bool,
     pub parts: Vec<Part>,
+    /// Id of the recorded request that it answers.
+    pub request: Option<Box<str>>,
+}
+
+/// A request that the program recorded.
+#[derive(Debug)]
+pub(super) struct RequestRecord {
+    pub id: Box<str>,
+    /// The request whose first messages it repeats.
+    pub base: Option<Box<str>>,
+    /// Number of these messages.
+    pub keep: usize,
+    /// Hashes of the messages that follow.
+    pub tail: Vec<Hash>,
+    /// Key of its instructions and tool definitions.
+    pub shape: Box<str>,
+    /// Texts were left out of the record.
+    pub is_cut: bool,
+    /// Version of the program that sent it.
+    pub version: Version,
 }
 
 /// A compaction by the program.
 #[derive(Debug)]
 pub(super) struct Boundary {
+    /// Version of the program that wrote it.
+    pub version: Version,
     pub trigger: String,
     pub before: Option<Tokens>,
     pub after: Option<Tokens>,
@@ -125,8 +190,17 @@ pub(super) struct Boundary {
     pub preserved: Vec<Id>,
     /// First and last record of a range that it kept.
     pub preserved_range: Option<(Id, Id)>,
+    /// The record that the kept messages follow.
+    pub anchor: Option<Id>,
     /// The kept messages precede the summary.
     pub preserved_first: bool,
+}
+
+impl Boundary {
+    /// Whether it kept messages.
+    pub(super) fn keeps_messages(&self) -> bool {
+        !self.preserved.is_empty() || self.preserved_range.is_some()
+    }
 }
 
 impl ClaudeEntry {

@@ -12,10 +12,15 @@ mod blocks;
 mod conversation;
 mod entry;
 mod export;
+mod hash;
 mod id;
+mod instructions;
 mod reader;
+mod recorded_order;
 mod records;
+mod requests;
 mod resume;
+mod sent_order;
 mod tree;
 
 use super::read_log::ReadLog;
@@ -75,6 +80,13 @@ const TYPES: &[&str] = &[
     "agent-name",
     "pr-link",
     "bridge-session",
+    "atis-latch",
+    "tools-used",
+    "cost-state",
+    "api-request",
+    "api-request-blob",
+    "api-request-resumed",
+    "api-request-shape",
 ];
 
 /// Ids that the program requires to be unique.

@@ -1,8 +1,10 @@
 //! Reads the conversations of a file: the main one, sub-agents, and branches that the user rewound.
 
 use super::agents::{self, Agent, AgentCalls};
-use super::conversation;
+use super::conversation::{self, FileRecords};
 use super::entry::{ClaudeEntry, EntryKind};
+use super::requests::Requests;
+use super::sent_order;
 use super::tree::{self, Course, RecordPlace};
 use crate::formats::json;
 use crate::formats::read_log::ReadLog;
@@ -33,20 +35,33 @@ const EMPTY: &str = "a Claude Code session without a message";
 /// Reads the conversations of these records.
 pub(super) fn read(
     input: &Input,
-    entries: Vec<ClaudeEntry>,
+    mut entries: Vec<ClaudeEntry>,
     progress: &Progress,
     mut log: ReadLog,
 ) -> Result<Parsed, ParseError> {
     progress.check_cancelled()?;
+    let since = sent_order::first_version(&entries);
+    if let Some(since) = since {
+        let unsent = entries.iter_mut().filter(|entry| sent_order::is_unsent(entry, since));
+        unsent.for_each(|entry| entry.kind = EntryKind::Other);
+    }
     let (mut entries, agents) = agents::take_out(entries);
     let mut courses = tree::courses(&entries).into_iter();
-    let main = courses.next().map(|c| c.places).unwrap_or_default();
+    let (main, n_skipped) = courses.next().map(|c| (c.places, c.n_skipped)).unwrap_or_default();
     let parts: Vec<Vec<Part>> = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
-    let (branches, n_left_out) = branches(input, &entries, &parts, courses.collect(), progress)?;
-    let conversation =
-        conversation::read_conversation(input, None, &entries, parts, &main, progress)?;
+    let is_request = |entry: &ClaudeEntry| matches!(entry.kind, EntryKind::Request(_));
+    let bytes = entries.iter().any(is_request).then(|| input.bytes.whole());
+    let requests = match &bytes {
+        Some(bytes) => Requests::new(bytes, &entries, progress)?,
+        None => None,
+    };
+    let requests = requests.as_ref();
+    let file = FileRecords { input, entries: &entries, since, requests };
+    let (branches, n_left_out) = branches(file, &parts, courses.collect(), progress)?;
+    let conversation = conversation::read_conversation(file, None, parts, &main, progress)?;
     log.warnings.extend(conversation.warnings);
-    log.report = report(&entries, &main, &conversation.is_context, &agents);
+    log.warnings.extend(requests.into_iter().flat_map(|requests| requests.warnings.clone()));
+    log.report = report(file, &main, &conversation.is_context, &agents);
     if conversation.session.messages.is_empty() {
         return log.finish(input, Vec::new(), EMPTY);
     }
@@ -54,7 +69,8 @@ pub(super) fn read(
         abandoned(&entries, &main, branches.len()),
         left_out(n_left_out, "branch", "branches"),
         left_out(agents.len().saturating_sub(MAX_AGENTS), "sub-agent", "sub-agents"),
-        microcompactions(&entries),
+        microcompactions(&entries).filter(|_| requests.is_none()),
+        skipped(n_skipped),
     ];
     let shrinking = odd_shrinking(&conversation.session);
     let others =
@@ -72,15 +88,20 @@ pub(super) fn read(
 
 /// Counts the records by kind.
 fn report(
-    entries: &[ClaudeEntry],
+    file: FileRecords<'_>,
     main: &[RecordPlace],
     is_context: &[bool],
     agents: &[Agent],
 ) -> ImportReport {
     let mut report = ImportReport::default();
-    for ((entry, place), is_context) in entries.iter().zip(main).zip(is_context) {
+    let FileRecords { entries, requests, .. } = file;
+    let is_verified = |at: usize| requests.is_some_and(|requests| requests.is_verified(at));
+    for (at, ((entry, place), is_context)) in entries.iter().zip(main).zip(is_context).enumerate() {
         let label = &entry.label;
         match place {
+            _ if is_verified(at) => {
+                report.count_record(&format!("{label} (verified)"), *is_context)
+            }
             RecordPlace::Abandoned => {
                 report.count_record(&format!("{label} (abandoned branch)"), *is_context);
             }
@@ -97,13 +118,13 @@ fn report(
 
 /// Reads the branches. Returns their conversations and the number of those left out because of their size.
 fn branches(
-    input: &Input,
-    entries: &[ClaudeEntry],
+    file: FileRecords<'_>,
     parts: &[Vec<Part>],
     courses: Vec<Course>,
     progress: &Progress,
 ) -> Result<(Vec<Session>, usize), Cancelled> {
-    let mut left = input.bytes.len().max(MAX_REPEATED);
+    let mut left = file.input.bytes.len().max(MAX_REPEATED);
+    let entries = file.entries;
     let (mut found, mut n_left_out) = (Vec::new(), 0);
     for course in courses {
         let is_on = |at: usize| course.places[at] == RecordPlace::Main;
@@ -118,15 +139,9 @@ fn branches(
         let branch_parts =
             branch_parts.map(|(at, parts)| if is_on(at) { parts.clone() } else { Vec::new() });
         let (branch_parts, places) = (branch_parts.collect(), &course.places);
-        let mut session = conversation::read_conversation(
-            input,
-            Some(2),
-            entries,
-            branch_parts,
-            places,
-            progress,
-        )?
-        .session;
+        let branch =
+            conversation::read_conversation(file, Some(2), branch_parts, places, progress)?;
+        let mut session = branch.session;
         session.track = Track::Branch;
         session.title = course.user_text.unwrap_or(session.title);
         found.push(session);
@@ -169,8 +184,10 @@ fn sub_agent(
     let mut entries = if inline.is_empty() { embedded } else { inline };
     let places = tree::courses(&entries).swap_remove(0).places;
     let parts = entries.iter_mut().map(ClaudeEntry::take_parts).collect();
+    let since = sent_order::first_version(&entries);
+    let file = FileRecords { input, entries: &entries, since, requests: None };
     let conversation =
-        conversation::read_conversation(input, Some(number), &entries, parts, &places, progress)?;
+        conversation::read_conversation(file, Some(number), parts, &places, progress)?;
     warnings.extend(conversation.warnings);
     let mut session = conversation.session;
     agent_calls.set_track((id, call), &mut session);
@@ -211,6 +228,19 @@ fn abandoned(entries: &[ClaudeEntry], places: &[RecordPlace], n_branches: usize)
         };
         format!("{subject} and {are} not part of this conversation{chosen}")
     })
+}
+
+/// Returns a warning about messages that the program loses when it resumes the conversation.
+fn skipped(n: usize) -> Option<String> {
+    let messages = match n {
+        0 => return None,
+        1 => "1 message".to_owned(),
+        n => format!("{n} messages"),
+    };
+    Some(format!(
+        "a record after {messages} names an earlier one as its parent: this conversation has all that was sent, but when the program resumes it, it skips {}",
+        if n == 1 { "that message" } else { "those messages" }
+    ))
 }
 
 /// Returns a warning about tool results that the program cleared without recording which.

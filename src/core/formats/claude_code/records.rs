@@ -2,8 +2,9 @@
 
 use super::entry::{
     AgentResult, Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, Embedded, EntryKind,
-    EntryNode, MessageOrigin,
+    EntryNode, MessageOrigin, RequestRecord, Version,
 };
+use super::hash::Hash;
 use super::id::Id;
 use super::{attachment, blocks};
 use crate::formats::{counts, json, mark};
@@ -27,7 +28,7 @@ impl EntryKind {
 /// streaming, and the final count only in the record with the `stop_reason`.
 // From recorded sessions: 422 messages of 2.1.17 have 547 output tokens in all, and those of later versions plausible
 // numbers.
-const OUTPUT_TRUSTED: [u64; 3] = [2, 1, 90];
+const OUTPUT_TRUSTED: Version = [2, 1, 90];
 
 /// Prefixes of text that the harness wrote, not the user.
 const INJECTED: &[&str] = &[
@@ -169,6 +170,7 @@ fn user(record: &BorrowedValue<'_>) -> EntryKind {
         is_summary,
         origin,
         effort: effort(record),
+        result_content: blocks::result_content(content),
     })
 }
 
@@ -193,17 +195,22 @@ fn attached(record: &BorrowedValue<'_>) -> EntryKind {
     let Some(attachment) = record.get("attachment") else {
         return EntryKind::Other;
     };
-    let parts = attachment::parts(attachment);
+    if attachment.is_str_at(&["type"], attachment::SNAPSHOT) {
+        return EntryKind::Snapshot;
+    }
+    let version = version(record);
+    let (parts, origin) = match record.get("rendered") {
+        Some(BorrowedValue::List(rendered)) => {
+            let is_beside = record.is_true(&["renderedBesideToolResult"]);
+            (attachment::rendered(rendered), MessageOrigin::Rendered { version, is_beside })
+        }
+        _ => (attachment::parts(attachment), MessageOrigin::Attachment { version }),
+    };
     if parts.is_empty() {
         return EntryKind::Other;
     }
     let is_injected = !attachment::is_user_message(attachment) || user_text(&parts).is_none();
-    EntryKind::Message(ClaudeMessage {
-        parts,
-        is_injected,
-        origin: MessageOrigin::Attachment,
-        ..ClaudeMessage::default()
-    })
+    EntryKind::Message(ClaudeMessage { parts, is_injected, origin, ..ClaudeMessage::default() })
 }
 
 /// Returns the error message of the program if it says that the context was too long.
@@ -236,6 +243,7 @@ fn assistant(record: &BorrowedValue<'_>) -> EntryKind {
         usage: usage(record),
         is_cut: stop_reason(record).is_some_and(|reason| CUT.contains(&&*reason)),
         parts: blocks::parts(content),
+        request: text(&["requestRef"]),
     })
 }
 
@@ -254,7 +262,7 @@ fn usage(record: &BorrowedValue<'_>) -> Option<Usage> {
     let cache_read = count(&["cache_read_input_tokens"]);
     let cache_write = count(&["cache_creation_input_tokens"]);
     let input = [count(&["input_tokens"]), cache_read, cache_write].into_iter().flatten().sum();
-    let is_trusted = record.str_at(&["version"]).is_some_and(|v| version(&v) >= OUTPUT_TRUSTED);
+    let is_trusted = version(record) >= OUTPUT_TRUSTED;
     // Some answers stop with a count of 0, which no answer has.
     let is_final = |tokens: &Tokens| stop_reason(record).is_some() && *tokens > Tokens::ZERO;
     let output = count(&["output_tokens"]).filter(|tokens| is_trusted || is_final(tokens));
@@ -268,14 +276,18 @@ fn usage(record: &BorrowedValue<'_>) -> Option<Usage> {
     })
 }
 
-fn version(text: &str) -> [u64; 3] {
+/// Returns the version of the program that wrote the record; zeros if it is not recorded.
+fn version(record: &BorrowedValue<'_>) -> Version {
+    let text = record.str_at(&["version"]).unwrap_or_default();
     let mut numbers = text.split('.').map(|n| n.parse().unwrap_or(0));
     std::array::from_fn(|_| numbers.next().unwrap_or(0))
 }
 
 fn system(record: &BorrowedValue<'_>) -> EntryKind {
     match record.str_at(&["subtype"]).as_deref() {
-        Some("compact_boundary") => EntryKind::Boundary(boundary(&record.to_value())),
+        Some("compact_boundary") => {
+            EntryKind::Boundary(boundary(&record.to_value(), version(record)))
+        }
         Some("microcompact_boundary") => EntryKind::Microcompaction,
         Some(super::MARK) => EntryKind::Managed(mark::calibration(&record.to_value())),
         // The output of a program command is sent with the next prompt.
@@ -288,14 +300,16 @@ fn system(record: &BorrowedValue<'_>) -> EntryKind {
     }
 }
 
-fn boundary(value: &Value) -> Boundary {
+fn boundary(value: &Value, version: Version) -> Boundary {
     let at = |path: &[&str]| json::at(value, &[&["compactMetadata"], path].concat());
     let text = |path: &[&str]| at(path).and_then(Value::as_str);
     let tokens = |path: &[&str]| counts::tokens_at(value, &[&["compactMetadata"], path].concat());
-    let uuids = at(&["preservedMessages", "uuids"]).and_then(Value::as_array);
+    let uuids = |key| at(&["preservedMessages", key]).and_then(Value::as_array);
+    let uuids = uuids("allUuids").or_else(|| uuids("uuids"));
     let anchor = text(&["preservedMessages", "anchorUuid"])
         .or_else(|| text(&["preservedSegment", "anchorUuid"]));
     Boundary {
+        version,
         trigger: text(&["trigger"]).unwrap_or_default().into(),
         before: tokens(&["preTokens"]),
         after: tokens(&["postTokens"]),
@@ -304,6 +318,7 @@ fn boundary(value: &Value) -> Boundary {
             .zip(text(&["preservedSegment", "tailUuid"]))
             .map(|(first, last)| (first.into(), last.into())),
         preserved_first: anchor.is_some() && anchor == json::str_at(value, &["uuid"]),
+        anchor: anchor.map(Into::into),
     }
 }
 
@@ -313,7 +328,29 @@ fn other(kind: &str, record: &BorrowedValue<'_>) -> EntryKind {
         "last-prompt" => text("leafUuid").map(|id| EntryKind::Leaf(Id::from(&*id))),
         "ai-title" => text("aiTitle").map(|title| EntryKind::Title(title.into(), false)),
         "custom-title" => text("customTitle").map(|title| EntryKind::Title(title.into(), true)),
+        "api-request" => request(record).map(|request| EntryKind::Request(Box::new(request))),
+        "api-request-blob" => text("hash").and_then(|hash| Hash::parse(&hash)).map(EntryKind::Blob),
+        "api-request-shape" => text("shapeHash").map(|key| EntryKind::Shape(key.into())),
         _ => None,
     }
     .unwrap_or(EntryKind::Other)
+}
+
+/// Returns a recorded request, unless its messages are not named.
+fn request(record: &BorrowedValue<'_>) -> Option<RequestRecord> {
+    let hash = |hash: &BorrowedValue<'_>| Hash::parse(&hash.as_str()?);
+    let is_empty = |value: &BorrowedValue<'_>| {
+        matches!(value, BorrowedValue::Null | BorrowedValue::Bool(false))
+    };
+    // Texts of memory files are cut, and their places are named.
+    let mut cuts = ["cut", "withheld"].into_iter().filter_map(|key| record.get(key));
+    Some(RequestRecord {
+        id: boxed(record, &["id"])?,
+        base: boxed(record, &["base"]),
+        keep: record.number_at(&["keep"]).map_or(Some(0), |keep| keep.parse().ok())?,
+        tail: record.get("tail")?.elements().iter().map(hash).collect::<Option<_>>()?,
+        shape: boxed(record, &["shapeHash"]).unwrap_or_default(),
+        is_cut: cuts.any(|cut| !is_empty(cut)),
+        version: version(record),
+    })
 }

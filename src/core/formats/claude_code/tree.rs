@@ -35,6 +35,9 @@ pub(super) struct Course {
     pub places: Vec<RecordPlace>,
     /// First user text that the main course lacks, or `None` for the main course.
     pub user_text: Option<String>,
+    /// Number of its messages that the program would skip if it resumed the main course, because the record after them
+    /// names an earlier one as its parent.
+    pub n_skipped: usize,
 }
 
 /// Label of a hook's progress. Versions 2.1.78 to 2.1.88 write it after later records, which continue it.
@@ -63,8 +66,7 @@ pub(super) fn courses(entries: &[ClaudeEntry]) -> Vec<Course> {
     }
     tree.link(entries);
     let Some(leaf) = tree.leaf(entries) else {
-        let user_text = None;
-        return vec![Course { places, user_text }];
+        return vec![Course { places, user_text: None, n_skipped: 0 }];
     };
     let main = tree.kept(entries, leaf);
     let branches = tree.branches(entries, &main);
@@ -73,11 +75,12 @@ pub(super) fn courses(entries: &[ClaudeEntry]) -> Vec<Course> {
         for (node, _) in kept.iter().enumerate().filter(|(_, is_kept)| !**is_kept) {
             places[tree.entries[node]] = RecordPlace::Abandoned;
         }
-        Course { places, user_text }
+        Course { places, user_text, n_skipped: 0 }
     };
     let branches = branches.into_iter();
     let branches = branches.map(|(kept, user_text)| course(&kept, Some(user_text)));
-    std::iter::once(course(&main, None)).chain(branches).collect()
+    let main = Course { n_skipped: tree.n_skipped(entries, leaf), ..course(&main, None) };
+    std::iter::once(main).chain(branches).collect()
 }
 
 fn is_in(entry: &ClaudeEntry, is_sidechain: bool) -> bool {
@@ -87,7 +90,7 @@ fn is_in(entry: &ClaudeEntry, is_sidechain: bool) -> bool {
 /// Whether the record is a message rather than an attachment.
 pub(super) fn is_message(entry: &ClaudeEntry) -> bool {
     match &entry.kind {
-        EntryKind::Message(message) => message.origin != MessageOrigin::Attachment,
+        EntryKind::Message(message) => !message.origin.is_attachment(),
         EntryKind::Answer(_) => true,
         _ => false,
     }
@@ -108,6 +111,8 @@ struct EntryTree<'a> {
     /// Index of the parent node, by node.
     parents: Vec<Option<usize>>,
     by_uuid: HashMap<&'a Id, usize>,
+    /// Records of hooks that continue later records than the one that they name, with both.
+    moved_hooks: Vec<(usize, usize, usize)>,
 }
 
 impl<'a> EntryTree<'a> {
@@ -117,6 +122,7 @@ impl<'a> EntryTree<'a> {
             entries: Vec::with_capacity(records),
             parents: Vec::new(),
             by_uuid: HashMap::with_capacity(records),
+            moved_hooks: Vec::new(),
         }
     }
 
@@ -144,7 +150,13 @@ impl<'a> EntryTree<'a> {
             let named = self.parent(node, entries);
             let is_hook = entries[self.entries[node]].label == HOOK_PROGRESS;
             let parent = if is_hook {
-                named.map(|named| self.latest_after(named, last).unwrap_or(named))
+                let latest = named.and_then(|named| self.latest_after(named, last));
+                if let (Some(named), Some(latest)) = (named, latest)
+                    && named != latest
+                {
+                    self.moved_hooks.push((node, named, latest));
+                }
+                latest.or(named)
             } else {
                 last = Some(node);
                 named
@@ -204,6 +216,23 @@ impl<'a> EntryTree<'a> {
             }
             _ => Some(last),
         }
+    }
+
+    /// Returns the number of messages on the path to this node that precede a hook's record and follow the record that
+    /// it names.
+    fn n_skipped(&self, entries: &[ClaudeEntry], leaf: usize) -> usize {
+        if self.moved_hooks.is_empty() {
+            return 0;
+        }
+        let path = self.path(leaf);
+        let mut skipped = HashSet::new();
+        for (_, named, latest) in self.moved_hooks.iter().filter(|(hook, ..)| path[*hook]) {
+            let mut next = Some(*latest);
+            while let Some(node) = next.filter(|node| node != named && skipped.insert(*node)) {
+                next = self.parents[node];
+            }
+        }
+        skipped.iter().filter(|node| is_message(&entries[self.entries[**node]])).count()
     }
 
     /// Returns whether each node is on the path to this one.

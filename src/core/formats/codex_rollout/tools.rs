@@ -20,10 +20,13 @@ const FAILURE_STARTS: [&str; 4] = [
     "Script failed",
 ];
 
+/// Keys of a call's arguments, in the notations of the different calls.
+pub(super) const ARGUMENTS: [&str; 3] = ["arguments", "input", "action"];
+
 /// Returns a call.
 pub(super) fn call(kind: &str, value: &Value) -> Body {
     let name = str_at(value, &["name"]).unwrap_or(kind.trim_end_matches("_call"));
-    let arguments = ["arguments", "input", "action"].iter().find_map(|key| value.get(*key));
+    let arguments = ARGUMENTS.iter().find_map(|key| value.get(*key));
     Body::ToolCall {
         call: call_id(value).into(),
         tool: name.into(),

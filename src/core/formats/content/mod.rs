@@ -13,6 +13,7 @@ mod payload;
 pub(super) use call_matcher::{AnsweredCall, CallMatcher};
 pub use media::media_bytes;
 pub(super) use media::{Media, MediaSource, all_in, found, of_block, of_urls};
+pub use parts::definitions_in;
 pub(super) use parts::{
     assign_reasoning, empty_content, is_of_result, opaque, part, tool_definitions,
 };

@@ -65,10 +65,63 @@ pub(crate) fn tool_definitions(body: &Value, keys: &[&str]) -> Option<Draft> {
     (!parts.is_empty()).then(|| Draft::new(Role::System, parts))
 }
 
+/// Returns the tool definitions of a document: a list, or an object with a list of them (`tools`, also that of an MCP
+/// server's `tools/list`, `functions`, `toolConfig`), in the form of any provider. Empty if there are none.
+pub fn definitions_in(document: &Value) -> Vec<(String, String)> {
+    const KEYS: [&str; 5] =
+        ["tools", "functions", "functionDeclarations", "function_declarations", "toolSpec"];
+    // Deeper lists belong to the schemas of tools.
+    const MAX_DEPTH: usize = 4;
+    fn collect(value: &Value, depth: usize, found: &mut Vec<(String, String)>) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        if let Value::Array(items) = value {
+            items.iter().for_each(|item| collect(item, depth + 1, found));
+            return;
+        }
+        let name = [&["name"][..], &["function", "name"], &["toolSpec", "name"]]
+            .into_iter()
+            .find_map(|path| json::str_at(value, path));
+        match name {
+            Some(name) => found.push((name.to_owned(), value.to_string())),
+            None => {
+                let nested = ["result", "toolConfig", "body", "request"];
+                let lists = KEYS.iter().chain(&nested).filter_map(|key| value.get(*key));
+                lists.for_each(|list| collect(list, depth + 1, found));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(document, 0, &mut found);
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json;
     use crate::units::Tokens;
+
+    #[test]
+    fn definitions_are_found_in_the_forms_of_all_providers() {
+        let names = |document: Value| -> Vec<String> {
+            definitions_in(&document).into_iter().map(|(name, _)| name).collect()
+        };
+        let schema = json!({"type": "object", "properties": {"tools": {"type": "array"}}});
+        assert_eq!(names(json!([{"name": "a", "input_schema": schema}])), ["a"]);
+        assert_eq!(
+            names(json!({"tools": [{"type": "function", "function": {"name": "b"}}]})),
+            ["b"]
+        );
+        assert_eq!(names(json!({"result": {"tools": [{"name": "c", "inputSchema": {}}]}})), ["c"]);
+        assert_eq!(
+            names(json!({"tools": [{"functionDeclarations": [{"name": "d"}, {"name": "e"}]}]})),
+            ["d", "e"]
+        );
+        assert_eq!(names(json!({"toolConfig": {"tools": [{"toolSpec": {"name": "f"}}]}})), ["f"]);
+        assert!(names(json!({"messages": []})).is_empty());
+    }
 
     #[test]
     fn reasoning_tokens_of_an_answer_count_once() {

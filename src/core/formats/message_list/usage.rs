@@ -63,7 +63,7 @@ pub(crate) fn of_usage(usage: &Value) -> Option<Usage> {
     } else {
         Usage {
             input: count(&["input_tokens"])? + read.unwrap_or_default() + write.unwrap_or_default(),
-            // Part of the input, unlike the counts of Anthropic.
+            // OpenAI's cached tokens are part of the input, so they are not added to it as those of Anthropic are.
             cache_read: read.or_else(|| count(&["input_tokens_details", "cached_tokens"])),
             cache_write: write,
             cache_write_hour,

@@ -214,23 +214,31 @@ impl OpenCodeReader {
         !added.is_empty()
     }
 
-    /// Applies a compaction after its summary. The context begins with the summary request, or with the tail it names.
+    /// Applies a compaction after its summary: the request, the summary, the messages from the tail that it names up to the
+    /// request, and what followed the request. If the first summary failed, another is made under the next prompt; it
+    /// stays where it was written.
     fn apply_compaction(&mut self, info: &Value, summary: &[usize]) {
         let parent = json::str_at(info, &["parentID"]);
-        let request = self
-            .request
-            .take()
-            .filter(|request| parent.is_none_or(|parent| *request.id == *parent));
+        let request = self.request.take();
+        let is_of_request = request
+            .as_ref()
+            .is_none_or(|request| parent.is_none_or(|parent| *request.id == *parent));
         let tail = request.as_ref().and_then(|request| {
             let from = *self.by_id.get(request.tail.as_deref()?)?;
             Some((from, request.message))
         });
-        let mut kept: Vec<usize> = tail.map_or_else(Vec::new, |(from, to)| {
-            self.context.iter().copied().filter(|idx| (from..to).contains(idx)).collect()
-        });
-        kept.extend(request.as_ref().map(|request| request.message));
-        kept.extend(summary);
         let question = request.as_ref().map(|request| request.message);
+        let in_context = |from: usize, to: usize| {
+            self.context.iter().copied().filter(move |idx| (from..to).contains(idx))
+        };
+        let mut kept: Vec<usize> = question.into_iter().collect();
+        if is_of_request {
+            kept.extend(summary);
+        }
+        kept.extend(tail.into_iter().flat_map(|(from, to)| in_context(from, to)));
+        if !is_of_request {
+            kept.extend(question.into_iter().flat_map(|at| in_context(at + 1, usize::MAX)));
+        }
         if let Some(message) = question.and_then(|idx| self.transcript.builder.message_mut(idx)) {
             message.in_history = false;
         }

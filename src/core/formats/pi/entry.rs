@@ -5,7 +5,7 @@ use crate::formats::mark::MARK;
 use crate::formats::{content, counts, json, mark};
 use crate::json::Value;
 use crate::session::{
-    Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage, says_too_long,
+    Body, Calibration, CallDraft, CutAnswer, Draft, Part, Role, Span, Usage, says_too_long,
 };
 use crate::units::Tokens;
 use std::fmt::Write as _;
@@ -110,7 +110,7 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
             summary: Draft {
                 is_summary: true,
                 in_history: false,
-                ..draft(Role::User, content::parts(value.get("summary").unwrap_or(&Value::Null)))
+                ..draft(Role::User, summary_parts(value.get("summary").unwrap_or(&Value::Null)))
             },
             first_kept: first_kept(value),
             before: counts::tokens_at(value, &["tokensBefore"]),
@@ -128,6 +128,26 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
         "session" | "model_change" | "custom" | "label" => EntryContent::Ignored,
         _ => EntryContent::Unknown,
     }
+}
+
+/// Text that Pi sends before a summary (`COMPACTION_SUMMARY_PREFIX` in `messages.ts`).
+const BEFORE_SUMMARY: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
+/// Text that Pi sends after a summary (`COMPACTION_SUMMARY_SUFFIX`).
+const AFTER_SUMMARY: &str = "\n</summary>";
+
+/// Returns a summary in the words that Pi sends.
+fn summary_parts(summary: &Value) -> Vec<Part> {
+    let mut parts = content::parts(summary);
+    if let [Part { body: Body::Text(text), .. }] = &mut parts[..] {
+        *text = format!("{BEFORE_SUMMARY}{text}{AFTER_SUMMARY}").into();
+    }
+    parts
+}
+
+/// Returns the text of a summary without the words that Pi adds when it sends it.
+pub(super) fn bare_summary(text: &str) -> &str {
+    let bare = text.strip_prefix(BEFORE_SUMMARY).and_then(|text| text.strip_suffix(AFTER_SUMMARY));
+    bare.unwrap_or(text)
 }
 
 fn first_kept(value: &Value) -> Option<EntryRef> {

@@ -3,6 +3,7 @@
 //! Kept entries are copied byte for byte except for that name. Other branches and compacted entries are left out, so
 //! that the new file holds exactly the context.
 
+use super::entry::bare_summary;
 use super::{FORMAT, RECORD_IDS};
 use crate::formats::editing::{
     self, Editing, Framing, OutputRecord, PartChange, at_path, existing, is_whole, json_string,
@@ -150,7 +151,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         PartChange::Kept => Some(bytes[span.clone()].to_vec()),
         PartChange::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
-            Some(patched(bytes, span, vec![(place, json_string(text))]))
+            Some(patched(bytes, span, vec![(place, json_string(bare_summary(text)))]))
         }
     }
 }

@@ -1,11 +1,12 @@
-//! `count_tokens_approximately` of `langchain_core.messages.utils`.
+//! `count_tokens_approximately` of `langchain_core.messages.utils`. The numbers are those of langchain-core 1.8.2.
 
 use crate::chat::{BlockBody, ChatMessage, Content, Messages, Rule};
 use crate::json::{Value, json};
 use crate::languages::python::python_str;
 
+/// Characters of a token.
+const CHARS_PER_TOKEN: u64 = 4;
 /// Tokens that each message adds.
-// The numbers of this file are those of langchain-core 1.8.2, `count_tokens_approximately` (`messages/utils.py`).
 const PER_MESSAGE: u64 = 3;
 /// Tokens of an image.
 const PER_IMAGE: u64 = 85;
@@ -41,7 +42,7 @@ pub(crate) fn estimated_tokens(message: &ChatMessage) -> u64 {
         chars += n_chars(&message.role);
         chars += message.call_id.as_deref().map_or(0, n_chars);
         chars += message.name.as_deref().map_or(0, n_chars);
-        chars.div_ceil(4) + PER_MESSAGE + images * PER_IMAGE
+        chars.div_ceil(CHARS_PER_TOKEN) + PER_MESSAGE + images * PER_IMAGE
     })
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn scaled(messages: &[ChatMessage], tools: u64, reported: Option<(usi
     scale(plain, reported, tools + total(&messages[..=answer]))
 }
 
-/// Scales an estimate by a reported total and the estimate of what it counts.
+/// Scales an estimate by the ratio of a reported total to the estimate of the same messages.
 pub(super) fn scale(plain: u64, reported: u64, estimated: u64) -> u64 {
     let factor = reported as f64 / estimated as f64;
     (plain as f64 * factor.clamp(1.0, MAX_SCALE)).ceil() as u64

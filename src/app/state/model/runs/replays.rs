@@ -1,5 +1,6 @@
 //! All replays for one config: every lane, the recorded lane, and the verdict.
 
+use crate::analysis::attribution::{Selector, Sources, without};
 use crate::analysis::{Finding, PlayedLane, Trigger, Verdict, findings, verdict};
 use crate::app::state::model::config::{Config, numbered};
 use crate::app::state::model::document::Document;
@@ -115,6 +116,8 @@ pub struct Runs {
     /// The session with token counts of the selected tokenizer and the selected context window. `document.loaded.case`
     /// has those that were loaded.
     pub case: Case,
+    /// Token counts of the session with all sources.
+    pub counted: Arc<TokenLedger>,
     /// One entry per lane.
     pub lanes: Vec<Arc<LaneRun>>,
     /// Unique display names of the lanes: `Truncate`, `Truncate 2`.
@@ -193,9 +196,13 @@ pub(crate) fn run_all(
         None if config.window.is_none() => Arc::clone(&loaded.windows),
         None => Arc::new(models::window_plan(&loaded.session, config.window)),
     };
-    let same_count = before.filter(|b| Arc::ptr_eq(&b.case.ledger, &ledger));
-    let base = same_count.map_or(loaded, |b| &b.case);
-    let case = base.with_ledger(ledger).with_windows(windows);
+    let same_count =
+        before.filter(|b| Arc::ptr_eq(&b.counted, &ledger) && b.config.without == config.without);
+    let base = match same_count {
+        Some(before) => before.case.clone(),
+        None => sent(loaded.with_ledger(Arc::clone(&ledger)), &config),
+    };
+    let case = base.with_windows(windows);
     let case = case.with_restarts(&config.restarts).with_errors(&config.errors);
     let case = if case.manual_edits == config.manual_edits {
         case
@@ -227,6 +234,7 @@ pub(crate) fn run_all(
     Runs {
         document: document.id,
         config,
+        counted: ledger,
         case,
         labels,
         events: events(&lanes, &recorded),
@@ -236,6 +244,17 @@ pub(crate) fn run_all(
         output_reserve: reserve,
         trigger,
     }
+}
+
+/// Returns the session without the sources that are switched off, as far as it has them.
+fn sent(case: Case, config: &Config) -> Case {
+    if config.without.is_empty() {
+        return case;
+    }
+    let all = Sources::new(&case).all;
+    let has = |selector: &&Selector| all.iter().any(|source| selector.matches(source));
+    let selectors: Vec<Selector> = config.without.iter().filter(has).cloned().collect();
+    without(&case, &selectors).map_or(case, |less| less.case)
 }
 
 fn run(

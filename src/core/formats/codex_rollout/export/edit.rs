@@ -1,6 +1,7 @@
 //! Replaces or removes parts of a response item. Keys keep their order and numbers their digits.
 
 use super::super::record::message_item;
+use super::super::tools::ARGUMENTS;
 use crate::formats::editing::PartChange;
 use crate::formats::json;
 use crate::json::{Value, json};
@@ -36,8 +37,8 @@ fn as_message(item: &Value, parts: &[ChangedPart<'_>]) -> Value {
         PartChange::Kept | PartChange::Removed => None,
     };
     let kind = json::str_at(item, &["type"]).unwrap_or_default();
-    let is_models = kind == "reasoning" || kind.ends_with("_call") || kind.contains("compaction");
-    let role = if is_models { Role::Assistant } else { Role::User };
+    let is_by_model = kind == "reasoning" || kind.ends_with("_call") || kind.contains("compaction");
+    let role = if is_by_model { Role::Assistant } else { Role::User };
     let texts: Vec<_> = parts.iter().filter_map(text).collect();
     let mut message = message_item(role, "");
     if let Some(Value::Array(blocks)) = message.get_mut("content") {
@@ -54,7 +55,7 @@ fn is_message(item: &Value) -> bool {
 
 /// Replaces the arguments of a call in their own notation.
 fn call(mut item: Value, text: &str) -> Value {
-    for key in ["arguments", "input", "action"] {
+    for key in ARGUMENTS {
         if let Some(old) = item.get_mut(key) {
             let as_object = || crate::json::from_str(text).ok().filter(Value::is_object);
             *old = match old {

@@ -1,4 +1,5 @@
-//! Summaries: after a turn, and, as proposed, before a call that would overflow.
+//! The action that summarizes the history: after a turn, and in the proposed edition also before a call that would
+//! overflow.
 
 use super::{MakeResult, edition, settings, term};
 use crate::chat::{PendingRequest, Replies};
@@ -59,7 +60,8 @@ impl Rewrite for SummarizeSession {
 }
 
 impl SummarizeSession {
-    /// As proposed, the budget replaces the share of the window, and before a call it alone decides.
+    /// Measures the trigger. In the proposed edition, the budget of the history replaces the share of the window. Before a
+    /// call, the number of messages does not count.
     fn trigger(
         &self,
         input: &RewriteInput<'_>,

@@ -2,20 +2,27 @@
 //!
 //! The program writes an answer as several records, one for each block, and other records may stand between them. The
 //! whole answer is added at its first record. What follows a compaction's boundary belongs to its context as long as it
-//! is the summary or an attachment.
+//! is the summary or an attachment. Versions that record the texts they sent are read in the order of
+//! [`super::sent_order`] instead.
+
+mod sent;
 
 use super::answers::{answered, with_names_of_tools};
 use super::entry::{
-    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, MessageOrigin, recorded_title,
+    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, Version, recorded_title,
 };
 use super::id::Id;
 use super::records;
+use super::requests::Requests;
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
 use crate::formats::{Input, Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Usage};
+use crate::session::{
+    Body, CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
+};
 use crate::units::Tokens;
+use sent::SentSteps;
 use std::collections::HashMap;
 
 /// A conversation read from its records.
@@ -27,23 +34,39 @@ pub(super) struct ReadConversation {
     pub warnings: Vec<Warning>,
 }
 
+/// The records of a file.
+#[derive(Clone, Copy)]
+pub(super) struct FileRecords<'a> {
+    pub input: &'a Input,
+    pub entries: &'a [ClaudeEntry],
+    /// First version that recorded the texts it sent, if any did.
+    pub since: Option<Version>,
+    /// Recorded requests, if there are any.
+    pub requests: Option<&'a Requests<'a>>,
+}
+
 /// Reads the conversation of the records whose place is in it. `parts` holds the parts of each record. `number` is the
 /// number of the conversation, from 2, if the file has several.
 pub(super) fn read_conversation(
-    input: &Input,
+    file: FileRecords<'_>,
     number: Option<usize>,
-    entries: &[ClaudeEntry],
     parts: Vec<Vec<Part>>,
     places: &[RecordPlace],
     progress: &Progress,
 ) -> Result<ReadConversation, Cancelled> {
-    let source = input.source(super::FORMAT.name, number);
+    let entries = file.entries;
+    let source = file.input.source(super::FORMAT.name, number);
     let parts = with_names_of_tools(parts, entries, places);
+    let sent = file.since.map(|since| SentSteps::new(file, &parts, places, since));
     let mut line = ConversationBuilder::new(SessionBuilder::new(source), entries, parts, places);
-    let mut is_context = Vec::with_capacity(entries.len());
-    for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
-        progress.check_cancelled()?;
-        is_context.push(*place == RecordPlace::Main && line.add(at, entry));
+    let mut is_context = vec![false; entries.len()];
+    if let Some(sent) = sent {
+        line = sent.add_to(line, &mut is_context, progress)?;
+    } else {
+        for (at, (entry, place)) in entries.iter().zip(places).enumerate() {
+            progress.check_cancelled()?;
+            is_context[at] = *place == RecordPlace::Main && line.add(at, entry);
+        }
     }
     line.close_compaction();
     Ok(ReadConversation {
@@ -70,6 +93,28 @@ struct ConversationBuilder<'a> {
     warnings: Vec<Warning>,
     /// Index of the mark of a managed conversation. Records before it were managed.
     managed_end: usize,
+    /// Messages with the instructions of the context.
+    instructions: Vec<usize>,
+    /// What the next message has beside its record.
+    next: NextMessage,
+}
+
+/// What a message has beside the content of its record.
+#[derive(Default)]
+struct NextMessage {
+    /// Byte ranges of the reminders in it.
+    reminders: Vec<Span>,
+    /// Its content as it was sent.
+    bodies: Option<Box<[Body]>>,
+}
+
+impl NextMessage {
+    /// Sets the content of the parts, if it was recorded.
+    fn set_bodies(&mut self, parts: &mut [Part]) {
+        for (part, body) in parts.iter_mut().zip(self.bodies.take().into_iter().flatten()) {
+            part.body = body;
+        }
+    }
 }
 
 /// A compaction and the messages it wrote.
@@ -99,10 +144,7 @@ impl<'a> ConversationBuilder<'a> {
         let n_messages = parts.iter().filter(|parts| !parts.is_empty()).count();
         let n_parts = parts.iter().map(Vec::len).sum();
         builder.reserve(n_messages, answers.len(), n_parts);
-        let names_messages = |entry: &ClaudeEntry| match &entry.kind {
-            EntryKind::Boundary(it) => !it.preserved.is_empty() || it.preserved_range.is_some(),
-            _ => false,
-        };
+        let names_messages = |entry: &ClaudeEntry| matches!(&entry.kind, EntryKind::Boundary(it) if it.keeps_messages());
         Self {
             builder,
             entries,
@@ -117,6 +159,8 @@ impl<'a> ConversationBuilder<'a> {
                 .iter()
                 .rposition(|entry| matches!(entry.kind, EntryKind::Managed(_)))
                 .unwrap_or(0),
+            instructions: Vec::new(),
+            next: NextMessage::default(),
         }
     }
 
@@ -129,17 +173,10 @@ impl<'a> ConversationBuilder<'a> {
                 self.close_compaction();
                 // A managed conversation begins with a boundary that this program wrote.
                 if self.has_history || at >= self.managed_end {
+                    let [before, after] = self.sizes(entry, boundary);
                     self.compaction = Some(OpenCompaction {
-                        before: self.checked(
-                            entry,
-                            boundary.before,
-                            "the tokens before this compaction",
-                        ),
-                        after: self.checked(
-                            entry,
-                            boundary.after,
-                            "the tokens after this compaction",
-                        ),
+                        before,
+                        after,
                         boundary: Some(boundary),
                         is_first: !self.has_history,
                         written: Vec::new(),
@@ -160,6 +197,10 @@ impl<'a> ConversationBuilder<'a> {
             EntryKind::Leaf(_)
             | EntryKind::Title(..)
             | EntryKind::Microcompaction
+            | EntryKind::Snapshot
+            | EntryKind::Shape(_)
+            | EntryKind::Blob(_)
+            | EntryKind::Request(_)
             | EntryKind::Other => false,
         }
     }
@@ -188,22 +229,15 @@ impl<'a> ConversationBuilder<'a> {
         let is_written = match &self.compaction {
             Some(compaction) if message.is_summary => compaction.written.is_empty(),
             // Attachments directly after the summary repeat earlier ones.
-            Some(compaction) => {
-                message.origin == MessageOrigin::Attachment && !compaction.written.is_empty()
-            }
+            Some(compaction) => message.origin.is_attachment() && !compaction.written.is_empty(),
             None => false,
         };
         if !is_written {
             self.close_compaction();
         }
         let draft = Draft {
-            id: uuid(entry).map(|id| id.to_string().into()),
-            time: entry.time,
-            is_injected: message.is_injected,
-            is_summary: message.is_summary,
             in_history: !is_written || self.compaction.as_ref().is_some_and(|c| c.is_first),
-            raw: vec![entry.span.clone()],
-            ..Draft::new(Role::User, std::mem::take(&mut self.parts[at]))
+            ..self.draft(at, entry, message)
         };
         if self.first_prompt.is_none() && !message.is_injected && !message.is_summary {
             self.first_prompt = records::user_text(&draft.parts).and_then(title::first_line);
@@ -213,6 +247,23 @@ impl<'a> ConversationBuilder<'a> {
             compaction.written.push(idx);
         }
         true
+    }
+
+    /// Returns the message of a record, with the reminders in it.
+    fn draft(&mut self, at: usize, entry: &ClaudeEntry, message: &ClaudeMessage) -> Draft {
+        let mut parts = std::mem::take(&mut self.parts[at]);
+        let mut next = std::mem::take(&mut self.next);
+        next.set_bodies(&mut parts);
+        let mut raw = vec![entry.span.clone()];
+        raw.append(&mut next.reminders);
+        Draft {
+            id: uuid(entry).map(|id| id.to_string().into()),
+            time: entry.time,
+            is_injected: message.is_injected,
+            is_summary: message.is_summary,
+            raw,
+            ..Draft::new(Role::User, parts)
+        }
     }
 
     /// Adds the whole answer at its first record. Further records are skipped.
@@ -245,6 +296,7 @@ impl<'a> ConversationBuilder<'a> {
             let parts = std::mem::take(&mut self.parts[*at]);
             draft.parts.extend(parts.into_iter().map(|part| Part { record, ..part }));
         }
+        self.next.set_bodies(&mut draft.parts);
         let idx = self.push(entry, draft);
         let entries = self.entries;
         if let Some(messages) = &mut self.messages {
@@ -252,6 +304,14 @@ impl<'a> ConversationBuilder<'a> {
             messages.extend(uuids.map(|uuid| (uuid, idx)));
         }
         true
+    }
+
+    /// Returns the plausible sizes of the context before and after a compaction.
+    fn sizes(&mut self, entry: &ClaudeEntry, boundary: &Boundary) -> [Option<Tokens>; 2] {
+        [
+            self.checked(entry, boundary.before, "the tokens before this compaction"),
+            self.checked(entry, boundary.after, "the tokens after this compaction"),
+        ]
     }
 
     /// Returns a plausible count of a record, else adds a warning.
@@ -315,13 +375,24 @@ impl<'a> ConversationBuilder<'a> {
             return;
         };
         let preserved = self.preserved(boundary);
-        let kept = if boundary.preserved_first {
+        let kept: Vec<usize> = if boundary.preserved_first {
             preserved.into_iter().chain(written).collect()
         } else {
             // The summary, the kept messages, the attachments.
             let split = written.len().min(1);
             [&written[..split], &preserved, &written[split..]].concat()
         };
+        self.push_compaction(boundary, [before, after], &kept);
+    }
+
+    /// Adds a compaction with the messages of the context after its instructions.
+    fn push_compaction(
+        &mut self,
+        boundary: &Boundary,
+        [before, after]: [Option<Tokens>; 2],
+        messages: &[usize],
+    ) {
+        let kept = [&self.instructions[..], messages].concat();
         self.builder.compaction(boundary.trigger.as_str(), before, after, kept);
     }
 

@@ -1,0 +1,176 @@
+//! Requests that newer versions record (`api-request`).
+//!
+//! A request names its messages by hashes. Their content is in records of their own (`api-request-blob`), or in the
+//! records of the conversation. Its instructions and tool definitions are in `api-request-shape`. A hash of the whole
+//! request proves that all of it was found.
+//!
+//! Requests before the mark of a managed conversation are ignored: their messages are not those of the file any more.
+
+mod canonical;
+mod chain;
+mod digest;
+mod known;
+
+pub(super) use chain::Chain;
+
+use super::blocks;
+use super::entry::{ClaudeAnswer, ClaudeEntry, EntryKind};
+use crate::formats::Warning;
+use crate::progress::{Cancelled, Progress};
+use crate::session::{Part, Role};
+use chain::{Link, Links};
+use digest::{RecordedRequest, Verdict, Verifier};
+use known::{MessageSource, Reader};
+use std::collections::{HashMap, HashSet};
+
+/// The recorded requests of a file.
+pub(super) struct Requests<'a> {
+    reader: Reader<'a>,
+    by_id: HashMap<&'a str, usize>,
+    links: Links,
+    requests: Vec<Request>,
+    /// Sources of the messages, by number.
+    sources: Vec<Option<MessageSource>>,
+    /// Indices of the records of requests whose digest was verified.
+    verified: HashSet<usize>,
+    pub warnings: Vec<Warning>,
+}
+
+/// A recorded request.
+struct Request {
+    /// Index of its record.
+    at: usize,
+    /// Index of the record with its instructions and tool definitions.
+    shape: Option<usize>,
+    is_cut: bool,
+}
+
+impl<'a> Requests<'a> {
+    /// Finds and verifies the requests of a file. Returns `None` if there are none.
+    pub(super) fn new(
+        bytes: &'a [u8],
+        entries: &'a [ClaudeEntry],
+        progress: &Progress,
+    ) -> Result<Option<Self>, Cancelled> {
+        let is_mark = |entry: &ClaudeEntry| matches!(entry.kind, EntryKind::Managed(_));
+        let start = entries.iter().rposition(is_mark).unwrap_or(0);
+        let reader = Reader { bytes, entries };
+        let (mut by_id, mut shapes, mut numbers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut links, mut requests) = (Links::default(), Vec::new());
+        for (at, entry) in entries.iter().enumerate() {
+            match &entry.kind {
+                EntryKind::Shape(key) => {
+                    shapes.entry(&**key).or_insert(at);
+                }
+                EntryKind::Request(record) if at >= start => {
+                    let base = record.base.as_deref();
+                    let known = base.map(|base| by_id.get(base).copied());
+                    let first = links.tails.len();
+                    for hash in &record.tail {
+                        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                        links.tails.push(*numbers.entry(*hash).or_insert(next));
+                    }
+                    // Without its base, a request cannot keep any message.
+                    let keep = if known == Some(None) { usize::MAX } else { record.keep };
+                    let tail = first..links.tails.len();
+                    links.links.push(Link { base: known.flatten(), keep, tail });
+                    by_id.insert(&*record.id, requests.len());
+                    let shape = shapes.get(&*record.shape).copied();
+                    requests.push(Request { at, shape, is_cut: record.is_cut });
+                }
+                _ => {}
+            }
+        }
+        if requests.is_empty() {
+            return Ok(None);
+        }
+        let sources = reader.find(&numbers, progress)?;
+        let (verified, warnings) = (HashSet::new(), Vec::new());
+        let mut found = Self { reader, by_id, links, requests, sources, verified, warnings };
+        found.verify(progress)?;
+        Ok(Some(found))
+    }
+
+    /// Verifies all requests.
+    fn verify(&mut self, progress: &Progress) -> Result<(), Cancelled> {
+        let mut verifier = Verifier::new(self.reader, &self.sources, Chain::new(&self.links));
+        let (mut verified, mut failed) = (HashSet::new(), Vec::new());
+        for (number, request) in self.requests.iter().enumerate() {
+            let Some(shape) = request.shape.filter(|_| !request.is_cut) else {
+                continue;
+            };
+            let recorded = RecordedRequest { at: request.at, shape, number };
+            match verifier.verify(&recorded, progress)? {
+                Some(Verdict::Equal) => {
+                    verified.insert(request.at);
+                }
+                Some(Verdict::Different) => failed.push(self.reader.entries[request.at].line),
+                None => {}
+            }
+        }
+        self.verified = verified;
+        if let Some(line) = failed.first() {
+            let n = failed.len();
+            let of = self.requests.len();
+            let text = format!(
+                "{n} of {of} recorded requests do not have the hash that the program recorded for them"
+            );
+            self.warnings.push(Warning { line: Some(*line), text });
+        }
+        Ok(())
+    }
+
+    /// Whether the record with this index is a request that has its recorded hash.
+    pub(super) fn is_verified(&self, at: usize) -> bool {
+        self.verified.contains(&at)
+    }
+
+    /// Returns the number of the request that was answered.
+    pub(super) fn answered_by(&self, answer: &ClaudeAnswer) -> Option<usize> {
+        self.by_id.get(answer.request.as_deref()?).copied()
+    }
+
+    /// Whether texts were left out of the record of this request.
+    pub(super) fn is_cut(&self, request: usize) -> bool {
+        self.requests[request].is_cut
+    }
+
+    /// Returns the record with the instructions and tool definitions of a request.
+    pub(super) fn shape(&self, request: usize) -> Option<usize> {
+        self.requests[request].shape
+    }
+
+    /// Returns a reader of the messages of one request after the other.
+    pub(super) fn chain(&self) -> Chain<'_> {
+        Chain::new(&self.links)
+    }
+
+    /// Returns the role and the parts of a message, if its content is recorded.
+    pub(super) fn message(&self, number: u32) -> Option<(Role, Vec<Part>)> {
+        let records = match self.sources[number as usize].as_ref()? {
+            MessageSource::Blob(at) => std::slice::from_ref(at),
+            MessageSource::Rows(rows) => rows,
+        };
+        let (mut role, mut all) = (Role::User, Vec::new());
+        for (nth, at) in (0..).zip(records) {
+            let record = self.reader.record(*at)?;
+            let message = record.get("message")?;
+            if message.is_str_at(&["role"], "assistant") {
+                role = Role::Assistant;
+            }
+            let parts = blocks::parts(message.get("content")?).into_iter();
+            all.extend(parts.map(|part| Part { record: nth, ..part }));
+        }
+        Some((role, all))
+    }
+
+    /// Returns the byte ranges of the records with a message.
+    pub(super) fn spans(&self, number: u32) -> Vec<crate::session::Span> {
+        let records = match &self.sources[number as usize] {
+            Some(MessageSource::Blob(at)) => std::slice::from_ref(at),
+            Some(MessageSource::Rows(rows)) => rows,
+            None => &[],
+        };
+        records.iter().map(|at| self.reader.entries[*at].span.clone()).collect()
+    }
+}
