@@ -8,9 +8,7 @@
 use crate::formats::pi::{self, EntryContent, PiCompaction, PiEntry};
 use crate::formats::read_log::ReadLog;
 use crate::formats::rows::{Row, map_rows};
-use crate::formats::{
-    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
-};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, counts, json};
 use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Draft, Role};
@@ -53,7 +51,7 @@ fn read(row: Row) -> PiEntry {
             ..Draft::new(role, parts)
         }),
         (None, Some(result)) if COMPACTION_ENDS.contains(&kind) => {
-            let summary = content::parts(result.get("summary").unwrap_or(&Value::Null));
+            let summary = pi::summary_parts(result.get("summary").unwrap_or(&Value::Null));
             EntryContent::Compaction(PiCompaction {
                 summary: Draft {
                     is_summary: true,
