@@ -26,6 +26,8 @@
 //! | one JSON document | `rows::rows_at` for the elements of a list, `rows::members_except` for the members around it | `atif` |
 //! | text | `text_lines` | `aider` |
 //! | the whole context of every call (logs, traces) | `contexts::Contexts`, which finds the new messages of each call; `contexts::Nesting` finds sub-agents | `otel` |
+//! | the same among other data, or data that must not be kept | a document of its own, which the sessions refer to instead of the file | `captures` |
+//! | a list of records or one per line | `rows::map_rows` | `output_streams` |
 //! | records that name their parents | `tree::Tree`: the main branch and the others | `qwen_code` |
 //!
 //! A program may also store its sessions in other ways. They become documents that `parse` reads:

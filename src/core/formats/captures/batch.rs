@@ -11,7 +11,7 @@ use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::Span;
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const BATCH_RESULTS: Format = Format {
     name: "batch_results",
     label: "Batch results",
     detect,
@@ -65,7 +65,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             continue;
         };
         let number = (n_answers > 1).then_some(sessions.len() + 1);
-        let mut transcript = Transcript::new(input, FORMAT.name, number);
+        let mut transcript = Transcript::new(input, BATCH_RESULTS.name, number);
         transcript.title(&result.id);
         let answer = answer_of(bytes, wire, &place);
         for why in answer.warnings {

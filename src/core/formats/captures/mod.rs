@@ -16,9 +16,10 @@ mod containers;
 mod document;
 mod events;
 mod exchange;
+mod response;
 mod wires;
 
-pub(super) use batch::FORMAT as BATCH_RESULTS;
+pub(super) use batch::BATCH_RESULTS;
 
 use super::contexts::Contexts;
 use super::read_log::ReadLog;

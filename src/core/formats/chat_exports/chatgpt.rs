@@ -12,11 +12,11 @@ use crate::json::Value;
 use crate::session::{Body, Draft, MediaKind, ModelVendor, Part, Role, Span};
 use std::collections::HashMap;
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const CHATGPT: Format = Format {
     name: "chatgpt_export",
     label: "ChatGPT export",
     detect,
-    parse: |input, progress| super::parse(input, progress, FORMAT.name, &["mapping"], read),
+    parse: |input, progress| super::parse(input, progress, CHATGPT.name, &["mapping"], read),
     recorded: &[RecordedData::Times],
     vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY

@@ -12,11 +12,13 @@ use crate::formats::{Format, Probe, RecordedData, json};
 use crate::json::Value;
 use crate::session::{Body, Draft, ModelVendor, Part, Role, Span};
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const CLAUDE_AI: Format = Format {
     name: "claude_ai_export",
     label: "Claude.ai export",
     detect,
-    parse: |input, progress| super::parse(input, progress, FORMAT.name, &["chat_messages"], read),
+    parse: |input, progress| {
+        super::parse(input, progress, CLAUDE_AI.name, &["chat_messages"], read)
+    },
     recorded: &[RecordedData::Times],
     vendor: Some(ModelVendor::Anthropic),
     has_anthropic_blocks: true,

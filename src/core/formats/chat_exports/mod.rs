@@ -7,8 +7,8 @@
 mod chatgpt;
 mod claude_ai;
 
-pub(super) use chatgpt::FORMAT as CHATGPT;
-pub(super) use claude_ai::FORMAT as CLAUDE_AI;
+pub(super) use chatgpt::CHATGPT;
+pub(super) use claude_ai::CLAUDE_AI;
 
 use super::read_log::ReadLog;
 use super::transcript::Transcript;

@@ -22,7 +22,7 @@ use crate::session::{Body, ModelVendor, Part, Span, Usage};
 use crate::units::Tokens;
 use std::collections::HashSet;
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const CODEX: Format = Format {
     name: "codex_stream",
     label: "Codex output stream",
     detect,
@@ -215,7 +215,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             thread.clone_from(new);
         }
         let conversation = conversations.get(&thread, |number| CodexConversation {
-            transcript: Transcript::new(input, FORMAT.name, number),
+            transcript: Transcript::new(input, CODEX.name, number),
             answer: OpenAnswer::default(),
             calls: HashSet::new(),
             totals: RunTotals::default(),

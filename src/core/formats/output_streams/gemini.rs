@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::{Draft, Part, Role, Span, Usage};
 use crate::units::{Millis, Tokens};
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const GEMINI: Format = Format {
     name: "gemini_cli_stream",
     label: "Gemini CLI output stream",
     detect,
@@ -144,7 +144,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
             id.clone_from(new);
         }
         let conversation = conversations.get(&id, |number| GeminiConversation {
-            transcript: Transcript::new(input, FORMAT.name, number),
+            transcript: Transcript::new(input, GEMINI.name, number),
             answer: OpenAnswer::default(),
             totals: RunTotals::default(),
         });

@@ -21,8 +21,8 @@ mod prompts;
 mod sdk;
 mod totals;
 
-pub(super) use codex::FORMAT as CODEX;
-pub(super) use gemini::FORMAT as GEMINI;
-pub(super) use opencode::FORMAT as OPENCODE;
-pub(super) use pi::FORMAT as PI;
+pub(super) use codex::CODEX;
+pub(super) use gemini::GEMINI;
+pub(super) use opencode::OPENCODE;
+pub(super) use pi::PI;
 pub(super) use sdk::{CLAUDE_CODE, QWEN_CODE};

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::session::{CallDraft, CutAnswer, Draft, Part, Role, Span};
 use crate::units::Millis;
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const OPENCODE: Format = Format {
     name: "opencode_stream",
     label: "OpenCode output stream",
     detect,
@@ -69,7 +69,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let id = json::str_at(&row.value, &["sessionID"]).unwrap_or_default();
         let conversation = conversations.get(id, |number| {
             let mut conversation = OpenCodeConversation {
-                transcript: Transcript::new(input, FORMAT.name, number),
+                transcript: Transcript::new(input, OPENCODE.name, number),
                 step: Step::default(),
                 finished: None,
                 prompts: PromptCount::default(),

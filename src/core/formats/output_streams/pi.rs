@@ -8,14 +8,12 @@
 use crate::formats::pi::{self, EntryContent, PiCompaction, PiEntry};
 use crate::formats::read_log::ReadLog;
 use crate::formats::rows::{Row, map_rows};
-use crate::formats::{
-    Format, Input, ParseError, Parsed, Probe, RecordedData, content, counts, json,
-};
+use crate::formats::{Format, Input, ParseError, Parsed, Probe, RecordedData, counts, json};
 use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{Draft, Role};
 
-pub(crate) const FORMAT: Format = Format {
+pub(crate) const PI: Format = Format {
     name: "pi_stream",
     label: "Pi output stream",
     detect,
@@ -53,7 +51,7 @@ fn read(row: Row) -> PiEntry {
             ..Draft::new(role, parts)
         }),
         (None, Some(result)) if COMPACTION_ENDS.contains(&kind) => {
-            let summary = content::parts(result.get("summary").unwrap_or(&Value::Null));
+            let summary = pi::summary_parts(result.get("summary").unwrap_or(&Value::Null));
             EntryContent::Compaction(PiCompaction {
                 summary: Draft {
                     is_summary: true,
@@ -107,7 +105,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     if let Some(start) = compaction {
         log.notes.add(start, UNFINISHED);
     }
-    pi::read(input, FORMAT.name, entries, progress, log)
+    pi::read(input, PI.name, entries, progress, log)
 }
 
 const UNFINISHED: &str = "a compaction began, but the stream ends before its result: later contexts may be smaller than shown";

@@ -136,7 +136,7 @@ const BEFORE_SUMMARY: &str = "The conversation history before this point was com
 const AFTER_SUMMARY: &str = "\n</summary>";
 
 /// Returns a summary in the words that Pi sends.
-fn summary_parts(summary: &Value) -> Vec<Part> {
+pub(crate) fn summary_parts(summary: &Value) -> Vec<Part> {
     let mut parts = content::parts(summary);
     if let [Part { body: Body::Text(text), .. }] = &mut parts[..] {
         *text = format!("{BEFORE_SUMMARY}{text}{AFTER_SUMMARY}").into();

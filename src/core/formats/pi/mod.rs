@@ -17,7 +17,7 @@ use super::jsonl::map_records;
 use super::read_log::ReadLog;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordIds, RecordedData, json};
 use crate::progress::Progress;
-pub(super) use entry::{EntryContent, PiCompaction, PiEntry, message};
+pub(super) use entry::{EntryContent, PiCompaction, PiEntry, message, summary_parts};
 pub(super) use reader::read;
 
 pub(super) const FORMAT: Format = Format {

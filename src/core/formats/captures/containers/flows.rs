@@ -2,7 +2,8 @@
 
 use super::encodings::decoded;
 use super::websocket::{self, Frame};
-use crate::formats::captures::exchange::{Captured, Exchange, Response};
+use crate::formats::captures::exchange::{Captured, Exchange};
+use crate::formats::captures::response::Response;
 use crate::formats::json;
 use crate::formats::read_log::ReadLog;
 use crate::formats::tnetstring::{Item, pop};

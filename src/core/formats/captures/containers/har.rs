@@ -3,7 +3,8 @@
 //! <http://www.softwareishard.com/blog/har-12-spec/>
 
 use super::websocket::{self, Frame};
-use crate::formats::captures::exchange::{Captured, Exchange, Response};
+use crate::formats::captures::exchange::{Captured, Exchange};
+use crate::formats::captures::response::Response;
 use crate::formats::json;
 use crate::formats::read_log::ReadLog;
 use crate::json::Value;

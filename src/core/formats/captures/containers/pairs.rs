@@ -3,7 +3,8 @@
 //! A record has the request and the answer as HTTP messages (`request.body`, `response.body`), as bodies (`request`,
 //! `response`), or the answer next to the members of the request (`LiteLLM`).
 
-use crate::formats::captures::exchange::{Exchange, Response};
+use crate::formats::captures::exchange::Exchange;
+use crate::formats::captures::response::Response;
 use crate::formats::captures::wires::Wire;
 use crate::formats::{content, json};
 use crate::json::{Map, Value};

@@ -1,6 +1,7 @@
 //! Exchanges over a websocket: a request, then the events of its answer.
 
-use crate::formats::captures::exchange::{Exchange, Response};
+use crate::formats::captures::exchange::Exchange;
+use crate::formats::captures::response::Response;
 use crate::formats::json;
 use crate::json::Value;
 use crate::units::Millis;

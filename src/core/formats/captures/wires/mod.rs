@@ -5,7 +5,7 @@ mod chat;
 mod gemini;
 mod responses;
 
-use super::exchange::Response;
+use super::response::Response;
 use crate::formats::json;
 use crate::formats::message_list::Dialect;
 use crate::json::Value;
