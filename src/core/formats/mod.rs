@@ -81,6 +81,7 @@ mod atif;
 mod claude_code;
 mod cline;
 mod codex_rollout;
+mod continue_dev;
 mod copilot_chat;
 mod copilot_cli;
 mod cowagent;
@@ -177,6 +178,7 @@ pub static FORMATS: &[Format] = &[
     kimi::WIRE,
     kimi::CONTEXT,
     cline::FORMAT,
+    continue_dev::FORMAT,
     swe_agent::FORMAT,
     trae_agent::FORMAT,
     tau_bench::FORMAT,
