@@ -86,10 +86,14 @@ mod copilot_chat;
 mod copilot_cli;
 mod cowagent;
 mod cursor;
+mod cursor_transcript;
+mod deepseek_harness;
+mod droid;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
 mod kimi;
+mod kiro;
 mod langchain;
 mod llama_factory;
 mod openai_chat;
@@ -179,6 +183,11 @@ pub static FORMATS: &[Format] = &[
     kimi::CONTEXT,
     cline::FORMAT,
     continue_dev::FORMAT,
+    cursor_transcript::FORMAT,
+    droid::FORMAT,
+    kiro::EVENTS,
+    kiro::SAVED,
+    deepseek_harness::FORMAT,
     swe_agent::FORMAT,
     trae_agent::FORMAT,
     tau_bench::FORMAT,
