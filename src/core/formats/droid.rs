@@ -98,7 +98,8 @@ impl DroidReader {
 
     fn message(&mut self, row: &Row) {
         let value = &row.value;
-        if json::str_at(value, &["visibility"]) == Some("user_only") {
+        let visibility = json::str_at(value, &["message", "visibility"]);
+        if visibility.or_else(|| json::str_at(value, &["visibility"])) == Some("user_only") {
             self.log.report.count_record("message (shown to the user only)", false);
             return;
         }

@@ -145,7 +145,8 @@ fn new_context(
             continue;
         }
         kept.push(at + added.len());
-        added.push(Draft { in_history: false, raw: vec![row.span.clone()], ..draft });
+        // Without a record: the list of the history, which is written again, does not hold it.
+        added.push(Draft { in_history: false, ..draft });
     }
     (kept, added)
 }
