@@ -87,14 +87,19 @@ mod chat_exports;
 mod claude_code;
 mod cline;
 mod codex_rollout;
+mod continue_dev;
 mod copilot_chat;
 mod copilot_cli;
 mod cowagent;
 mod cursor;
+mod cursor_transcript;
+mod deepseek_harness;
+mod droid;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
 mod kimi;
+mod kiro;
 mod langchain;
 mod langfuse;
 mod llama_factory;
@@ -196,6 +201,12 @@ pub static FORMATS: &[Format] = &[
     kimi::WIRE,
     kimi::CONTEXT,
     cline::FORMAT,
+    continue_dev::FORMAT,
+    cursor_transcript::FORMAT,
+    droid::FORMAT,
+    kiro::EVENTS,
+    kiro::SAVED,
+    deepseek_harness::FORMAT,
     swe_agent::FORMAT,
     trae_agent::FORMAT,
     tau_bench::FORMAT,

@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// Files of a Cline task that belong to its conversation, the main one first.
 const TASK: [&str; 4] =
     [formats::CLINE_HISTORY, "ui_messages.json", "task_metadata.json", "history_item.json"];
+/// End of the name of the history of a session of Cline's core.
+const HISTORY: &str = ".messages.json";
+/// End of the name of the last compaction of a session of Cline's core.
+const LAST_COMPACTION: &str = ".compaction.json";
 /// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
 /// thousands.
 const MAX_FILES: usize = 200_000;
@@ -88,17 +92,27 @@ pub(crate) fn is_piece(path: &Path) -> bool {
     if let Some(stem) = file.strip_suffix(".meta.json") {
         return has_sibling(&format!("{stem}.jsonl"));
     }
+    if let Some(stem) = file.strip_suffix(LAST_COMPACTION) {
+        return has_sibling(&format!("{stem}{HISTORY}"));
+    }
     file != TASK[0] && TASK.contains(&&*file) && has_sibling(TASK[0])
 }
 
 /// Finds the files of the session at a path.
 fn files_at(path: &Path) -> Option<SessionFiles> {
     if path.is_dir() {
-        return cline_task(path).or_else(|| events(path)).or_else(|| only_stored(path));
+        return cline_task(path)
+            .or_else(|| cline_session(path))
+            .or_else(|| events(path))
+            .or_else(|| only_stored(path));
     }
     let name = path.file_name()?.to_str()?;
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
         return opencode(path, name);
+    }
+    let of_core = [HISTORY, LAST_COMPACTION].iter().find_map(|end| name.strip_suffix(end));
+    if let Some(stem) = of_core {
+        return core_files(path.parent()?, stem).filter(|files| files.paths.len() > 1);
     }
     let stem = name.strip_suffix(".meta.json").or_else(|| name.strip_suffix(".jsonl"))?;
     let folder = path.parent()?;
@@ -117,6 +131,18 @@ fn cline_task(folder: &Path) -> Option<SessionFiles> {
         TASK.iter().map(|name| folder.join(name)).filter(|file| file.is_file()).collect();
     (files.first()? == &folder.join(formats::CLINE_HISTORY))
         .then(|| SessionFiles::new(folder, files))
+}
+
+/// Finds the files of a session of Cline's core in its folder, which has its name.
+fn cline_session(folder: &Path) -> Option<SessionFiles> {
+    core_files(folder, folder.file_name()?.to_str()?)
+}
+
+fn core_files(folder: &Path, stem: &str) -> Option<SessionFiles> {
+    let files = [HISTORY, LAST_COMPACTION].map(|end| folder.join(format!("{stem}{end}")));
+    let has_history = files[0].is_file();
+    let files = files.into_iter().filter(|file| file.is_file()).collect();
+    has_history.then(|| SessionFiles::new(folder, files))
 }
 
 /// Finds the events of an `OpenHands` conversation in its folder or in the folder of the events.
@@ -229,6 +255,8 @@ mod tests {
             "pico/k.meta.json",
             "pico/other.meta.json",
             "talk/events/0.json",
+            "core/9_a.messages.json",
+            "core/9_a.compaction.json",
         ];
         write(here.path(), &files.map(|name| (name, "{}")));
         for (path, is) in [
@@ -242,6 +270,8 @@ mod tests {
             (files[3], false),
             (files[4], true),
             (files[5], false),
+            (files[7], false),
+            (files[8], true),
         ] {
             assert_eq!(is_piece(&here.path().join(path)), is, "{path}");
         }
@@ -292,6 +322,14 @@ mod tests {
                 ),
                 ("pico/k.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"),
                 ("pico/k.meta.json", r#"{"key":"k","summary":"s","skip":0}"#),
+                (
+                    "core/9_a/9_a.messages.json",
+                    r#"{"agent":"lead","sessionId":"9_a","messages":[{"role":"user","content":"a"}]}"#,
+                ),
+                (
+                    "core/9_a/9_a.compaction.json",
+                    r#"{"source_message_count":1,"messages":[{"role":"user","content":"s"}]}"#,
+                ),
                 ("other/a.json", "[]"),
             ],
         );
@@ -304,6 +342,9 @@ mod tests {
             ("talk/events", Some("openhands")),
             ("pico/k.jsonl", Some("picoclaw")),
             ("pico/k.meta.json", Some("picoclaw")),
+            ("core/9_a", Some("cline")),
+            ("core/9_a/9_a.messages.json", Some("cline")),
+            ("core/9_a/9_a.compaction.json", Some("cline")),
             ("other", None),
             ("other/a.json", None),
         ] {

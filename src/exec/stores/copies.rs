@@ -2,7 +2,7 @@
 //! again.
 
 use crate::exec::files::file_name;
-use crate::exec::load::parse_file;
+use crate::exec::load::{is_piece, parse_file};
 use crate::progress::Progress;
 use crate::session::{Message, Role, Session};
 use std::cmp::Reverse;
@@ -108,11 +108,13 @@ const BEGINNING: u64 = 1 << 20;
 pub fn repeated_calls(path: &Path, session: &Session) -> Option<RepeatedCalls> {
     let own = CallIds::of(session);
     let first = session.messages.iter().find(|m| m.call.is_some())?;
-    let first = first.id.as_deref().filter(|_| !own.ids.is_empty())?;
+    let first = first.id.as_deref().filter(|_| !own.ids.is_empty() && !is_piece(path))?;
     let mut others: Vec<_> = fs::read_dir(path.parent()?).ok()?.flatten().collect();
     others.retain(|other| {
         let other = other.path();
-        other.extension() == path.extension() && other.file_name() != path.file_name()
+        other.extension() == path.extension()
+            && other.file_name() != path.file_name()
+            && !is_piece(&other)
     });
     others.sort_by_key(fs::DirEntry::file_name);
     let shared = others.iter().take(MAX_FILES).filter_map(|other| {

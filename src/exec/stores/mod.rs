@@ -80,6 +80,39 @@ pub static STORES: &[Store] = &[
         ],
     },
     Store {
+        agent: "Qwen Code",
+        locations: &[
+            at(Base::Home, ".qwen/projects/*/chats/*.jsonl"),
+            at(Base::Home, ".qwen/tmp/*/chats/*.jsonl"),
+        ],
+    },
+    Store {
+        agent: "Kimi",
+        locations: &[
+            at(Base::Variable("KIMI_SHARE_DIR"), "sessions/*/*/wire.jsonl"),
+            at(Base::Home, ".kimi/sessions/*/*/wire.jsonl"),
+            at(Base::Variable("KIMI_CODE_HOME"), "sessions/*/*/agents/main/wire.jsonl"),
+            at(Base::Home, ".kimi-code/sessions/*/*/agents/main/wire.jsonl"),
+        ],
+    },
+    Store {
+        agent: "Continue",
+        locations: &[
+            // `sessions.json` is a list of the sessions.
+            at(Base::Variable("CONTINUE_GLOBAL_DIR"), "sessions/*-*.json"),
+            at(Base::Home, ".continue/sessions/*-*.json"),
+        ],
+    },
+    Store { agent: "Droid", locations: &[at(Base::Home, ".factory/sessions/**/*.jsonl")] },
+    Store { agent: "Kiro", locations: &[at(Base::Home, ".kiro/sessions/cli/*.jsonl")] },
+    Store {
+        agent: "DeepSeek Harness",
+        locations: &[
+            at(Base::Variable("DSH_HOME"), "sessions/*/*/session*.jsonl*"),
+            at(Base::Home, ".dsh/sessions/*/*/session*.jsonl*"),
+        ],
+    },
+    Store {
         agent: "Cline",
         locations: &[
             at(Base::Home, ".cline/data/sessions/*/*.messages.json"),
@@ -113,6 +146,14 @@ pub static STORES: &[Store] = &[
     },
     Store { agent: "Pi", locations: &[at(Base::Home, ".pi/agent/sessions/*/*.jsonl")] },
     Store {
+        agent: "OpenClaw",
+        locations: &[
+            at(Base::Variable("OPENCLAW_STATE_DIR"), "agents/*/sessions/*.jsonl"),
+            at(Base::Home, ".openclaw/agents/*/sessions/*.jsonl"),
+            at(Base::Home, ".clawdbot/agents/*/sessions/*.jsonl"),
+        ],
+    },
+    Store {
         agent: "Goose",
         locations: &[
             at(Base::Data, "goose/sessions/sessions.db"),
@@ -132,7 +173,10 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Cursor",
-        locations: &[at(Base::Config, "Cursor/User/globalStorage/state.vscdb")],
+        locations: &[
+            at(Base::Config, "Cursor/User/globalStorage/state.vscdb"),
+            at(Base::Home, ".cursor/projects/*/agent-transcripts/**/*.jsonl"),
+        ],
     },
     Store {
         agent: "CowAgent",

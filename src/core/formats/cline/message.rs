@@ -1,5 +1,6 @@
 //! Reads messages and the usage of their calls.
 
+use super::sent_result;
 use crate::formats::notes::unknown_role;
 use crate::formats::{content, counts, json};
 use crate::json::Value;
@@ -44,6 +45,28 @@ pub(super) fn read(value: &Value) -> Result<Draft, String> {
         ..Draft::new(role, parts)
     };
     Ok(draft)
+}
+
+/// Reads a message of Cline's core as it is sent, see [`read`].
+pub(super) fn read_core(value: &Value) -> Result<Draft, String> {
+    let mut draft = read(&sent_result::of_message(value))?;
+    if draft.role == Role::User {
+        for part in &mut draft.parts {
+            if let Body::Text(text) = &mut part.body
+                && let Some(inner) = without_tags(text)
+            {
+                *text = inner.into();
+            }
+        }
+    }
+    Ok(draft)
+}
+
+/// Returns the user's text without its tags `<user_input mode="…">`, which are not sent.
+fn without_tags(text: &str) -> Option<&str> {
+    let (mode, rest) = text.strip_prefix("<user_input mode=\"")?.split_once("\">")?;
+    let is_word = mode.chars().all(|c| c.is_alphanumeric() || c == '_');
+    rest.strip_suffix("</user_input>").filter(|_| is_word)
 }
 
 /// Whether a user message contains no text of the user, only tool results and the program's state.

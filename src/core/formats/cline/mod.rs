@@ -1,16 +1,21 @@
-//! Cline and its forks (Roo, Kilo): a task's `api_conversation_history.json`, and the sessions of Cline's SDK.
+//! Cline and its forks (Roo, Kilo): a task's `api_conversation_history.json`, and the sessions of Cline's core (SDK).
 //!
 //! - Messages have Anthropic's notation with additional members. User text is in tags within user messages that the
 //!   program wrote.
 //! - Roo marks the messages that a summary or truncation replaces (`condenseParent`, `truncationParent`) and sends the
 //!   others.
+//! - Cline's core keeps the whole history and the last compaction ([`last_compaction`]). It sends the user's text without
+//!   its tags, and long texts of tool results without their middle ([`sent_result`]).
 //! - The SDK's `inputTokens` include cached tokens. Classic metrics record them separately.
 
 mod condense;
+mod last_compaction;
 mod message;
 mod screen;
+mod sent_result;
 
 use super::message_list::{self, Dialect, Shape, Writes};
+use super::read_log::ReadLog;
 use super::{
     CannotExport, FolderFile, Format, Input, ParseError, Parsed, Probe, RecordedData, content,
     editing, folder, json,
@@ -53,6 +58,10 @@ const DIALECT: Dialect = Dialect {
     }),
     ..Dialect::READ_ONLY
 };
+
+/// Notation of the messages of Cline's core.
+const CORE: Dialect =
+    Dialect { messages: |value, _| message::read_core(value).map(|draft| vec![draft]), ..DIALECT };
 
 /// File name of the conversation, which identifies a task's folder.
 pub const CLINE_HISTORY: &str = "api_conversation_history.json";
@@ -105,9 +114,22 @@ fn detect(probe: &Probe) -> Option<String> {
 }
 
 fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
-    let mut parsed = message_list::read(input, progress, &DIALECT)?;
-    let screen = screen::usages(&input.bytes.whole());
-    let project = project(&input.bytes.whole());
+    let bytes = input.bytes.whole();
+    let whole = json::document_span(&bytes);
+    let is_core = json::member(&bytes, &whole, "agent").is_some();
+    let dialect = if is_core { &CORE } else { &DIALECT };
+    let mut parsed = message_list::read(input, progress, dialect)?;
+    if is_core {
+        let mut log = ReadLog { report: parsed.report, ..ReadLog::default() };
+        for session in &mut parsed.sessions {
+            last_compaction::apply(session, progress, &mut log)?;
+        }
+        parsed.report = log.report;
+        parsed.warnings.extend(log.notes.warnings(&input.bytes));
+        return Ok(parsed);
+    }
+    let screen = screen::usages(&bytes);
+    let project = project(&bytes);
     for session in &mut parsed.sessions {
         session.project.clone_from(&project);
         condense::apply(session);
@@ -116,9 +138,12 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     Ok(parsed)
 }
 
-/// Combines the files of a task: one member per file, under its name.
+/// Combines the files of a task: one member per file, under its name. The files of a session of Cline's core become its
+/// history with the last compaction.
 fn combined(files: &[FolderFile]) -> Option<Vec<u8>> {
-    files.iter().find(|file| file.name == CLINE_HISTORY)?;
+    if !files.iter().any(|file| file.name == CLINE_HISTORY) {
+        return last_compaction::combined(files);
+    }
     let members = files.iter().map(|file| (file.file_name(), file.value()));
     Some(folder::json_object(members))
 }
@@ -138,6 +163,9 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
         return Err(CannotExport { reason });
     }
     let mut copy = message_list::write_own(session, managed, &DIALECT)?;
+    if !editing::is_whole(session, managed, &FORMAT) {
+        copy = last_compaction::removed(copy);
+    }
     let is_ours = |entry: &ManagedEntry| matches!(entry, ManagedEntry::Written { .. });
     if managed.entries.iter().all(is_ours) {
         // A time distinguishes a list of Cline's from other lists of messages.

@@ -39,7 +39,7 @@ fn combined_events(files: &[FolderFile]) -> Option<Vec<u8>> {
         let name = name.strip_prefix("event-").unwrap_or(name);
         let end = name.find(|c: char| !c.is_ascii_digit());
         let (digits, rest) = name.split_at(end.unwrap_or(name.len()));
-        digits.parse::<u64>().ok().filter(|_| !rest.starts_with('.'))
+        digits.parse::<u64>().ok().filter(|_| !rest.contains('.'))
     };
     let numbered = files.iter().filter_map(|file| Some((number(file)?, file)));
     let mut events: Vec<(u64, &FolderFile)> = numbered.collect();

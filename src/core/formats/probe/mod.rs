@@ -109,7 +109,9 @@ impl Probe {
         }
         let is_json = matches!(start.first(), Some(b'{' | b'['));
         let objects = head.records.iter().filter(|r| r.value.is_object()).count();
-        let is_lines = objects > 1 && head.bad * LINES_PER_BAD_LINE <= head.lines;
+        // One bad line is accepted in any file, which may be short.
+        let is_bad = head.bad > 1 && head.bad * LINES_PER_BAD_LINE > head.lines;
+        let is_lines = objects > 1 && !is_bad;
         if (is_lines || !is_json) && jsonl::has_too_many_lines(bytes) {
             return Ok(Self::of(FileKind::TooLarge(jsonl::too_many_lines())));
         }
