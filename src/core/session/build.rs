@@ -248,6 +248,26 @@ impl SessionBuilder {
         });
     }
 
+    /// Takes back the latest call, which was the request for a summary: its answer leaves the history. Returns its model
+    /// and usage, if reported.
+    pub fn withdraw_last_call(&mut self) -> Option<(Option<String>, Usage)> {
+        let call = self.session.calls.pop()?;
+        self.open_call = None;
+        let n_calls = self.session.calls.len();
+        for message in self.session.messages.iter_mut().rev() {
+            match message.call {
+                Some(of) if of >= n_calls => {
+                    message.call = None;
+                    message.in_history = false;
+                }
+                Some(_) => break,
+                None => {}
+            }
+        }
+        let model = call.model.and_then(|model| self.session.models.get(model)).cloned();
+        Some((model, call.usage?))
+    }
+
     /// Sets the recorded usage of the request for the latest compaction's summary.
     pub fn summary_usage(&mut self, model: Option<&str>, usage: Usage) {
         if let Some(compaction) = self.session.compactions.last_mut() {

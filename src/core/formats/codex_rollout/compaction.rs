@@ -40,6 +40,7 @@ impl CodexReader {
             trigger: self.triggers.next().unwrap_or_default(),
             before: self.size,
             kept,
+            request: None,
         });
     }
 
@@ -120,8 +121,11 @@ impl CodexReader {
 
     /// Adds the current compaction to the session, once its context is complete.
     pub(super) fn close_compaction(&mut self) {
-        if let Some(CodexCompaction { trigger, before, kept }) = self.compaction.take() {
+        if let Some(CodexCompaction { trigger, before, kept, request }) = self.compaction.take() {
             self.builder.compaction(trigger, before, None, kept);
+            if let Some((model, usage)) = request {
+                self.builder.summary_usage(model.as_deref(), usage);
+            }
         }
     }
 }

@@ -56,6 +56,8 @@ pub(super) enum LineContent {
         message: String,
         /// The items of the new context.
         history: Option<Vec<ResponseItem>>,
+        /// Whether the latest call wrote the summary. Older versions do not record it.
+        has_own_call: bool,
     },
     /// The usage of a call.
     Count(TokenCount),
@@ -146,10 +148,13 @@ fn content(outer: &str, inner: &str, payload: &Value) -> LineContent {
             history: at(payload, &["replacement_history"])
                 .and_then(Value::as_array)
                 .map(|items| items.iter().map(ResponseItem::read).collect()),
+            has_own_call: str_at(payload, &["compaction_response_id"]).is_some(),
         },
         "event_msg" => event(inner, payload),
-        // Items hold the same content. These lines are Codex's record of what it has sent.
-        "world_state" | "inter_agent_communication_metadata" => LineContent::Mirror,
+        // Items and `token_count` events hold the same content. These lines are Codex's record of what it has sent.
+        "token_usage_record" | "world_state" | "inter_agent_communication_metadata" => {
+            LineContent::Mirror
+        }
         _ => LineContent::Unknown,
     }
 }

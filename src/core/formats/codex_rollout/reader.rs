@@ -11,7 +11,7 @@ use crate::formats::json::shortened;
 use crate::formats::read_log::ReadLog;
 use crate::formats::{Input, ParseError, Parsed, Warning, title};
 use crate::progress::Progress;
-use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span};
+use crate::session::{Body, CallDraft, Draft, Role, SessionBuilder, Source, Span, Usage};
 use crate::units::Tokens;
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -53,6 +53,8 @@ pub(super) struct CodexCompaction {
     pub(super) before: Option<Tokens>,
     /// Message indices of the new context so far.
     pub(super) kept: Vec<usize>,
+    /// Model and usage of the request for its summary.
+    pub(super) request: Option<(Option<String>, Usage)>,
 }
 
 #[derive(Debug)]
@@ -121,8 +123,13 @@ impl CodexReader {
         let in_context = match content {
             LineContent::Meta(meta) => self.meta(&line, *meta),
             LineContent::Item(item) => self.item(&line, *item, is_user_item),
-            LineContent::Compacted { message, history } => {
+            LineContent::Compacted { message, history, has_own_call } => {
+                // The request for a summary is no call of the agent.
+                let request = if has_own_call { self.builder.withdraw_last_call() } else { None };
                 self.compacted(&line, &message, history);
+                if let Some(compaction) = &mut self.compaction {
+                    compaction.request = request;
+                }
                 true
             }
             other => {

@@ -14,6 +14,7 @@ use crate::formats::{CannotExport, json, jsonl, mark};
 use crate::json::json;
 use crate::progress::Progress;
 use crate::session::{Body, Managed, Part, Role, Session, Span};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Writes a managed conversation.
@@ -26,6 +27,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     let mut ids = RECORD_IDS.taken(existing(&records));
     let records = records.into_iter();
     let mut records: Vec<Vec<u8>> = records.map(|record| text(record, &mut ids)).collect();
+    make_ids_unique(&mut records, &mut ids);
     let whole = json::document_span(bytes);
     let list = json::member(bytes, &whole, "messages");
     if let Some(list) = list.filter(|_| json::is_one_value(&bytes[whole.clone()])) {
@@ -56,6 +58,22 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     out.extend_from_slice(mark.to_string().as_bytes());
     out.push(b'\n');
     Ok(out)
+}
+
+/// Gives each further record of an id another one: a program that resumes a session states messages again under their ids,
+/// and a line replaces the one before with its id.
+fn make_ids_unique(records: &mut [Vec<u8>], ids: &mut TakenIds) {
+    let mut seen = HashSet::new();
+    for record in records {
+        let span = 0..record.len();
+        let Some(old) = id(record, &span).filter(|id| !seen.insert(id.clone())) else {
+            continue;
+        };
+        if let Some(place) = json::member(record, &span, "id") {
+            let new = ids.free(|n| format!("{old}-{}", n + 2));
+            *record = patched(record, &span, vec![(place, json_string(&new))]);
+        }
+    }
 }
 
 /// Returns the lines with session data instead of messages.

@@ -226,8 +226,6 @@ fn remove_repeated_results(changes: &mut [Change]) {
 /// Builds a conversation and tracks the messages of each record.
 #[derive(Default)]
 struct GeminiReader {
-    /// Message indices of each record, by its id.
-    messages: HashMap<Box<str>, Vec<usize>>,
     /// Message indices of the current context.
     context: Vec<usize>,
 }
@@ -249,9 +247,6 @@ impl GeminiReader {
         }
         added.extend(record.results.map(|results| transcript.add_message(results)));
         self.context.extend(&added);
-        if let Some(id) = record.id {
-            self.messages.insert(id, added);
-        }
     }
 
     /// Adds a new history, which states the whole context. The program writes one after a compaction, but also when it
@@ -272,16 +267,15 @@ impl GeminiReader {
         }
         let mut stated = Vec::new();
         for record in records {
-            let id = record.id;
             for draft in record.content.into_iter().chain(record.results) {
                 let same = unused.get_mut(&draft_key(&draft)).and_then(Vec::pop);
-                stated.push((id.clone(), same, draft));
+                stated.push((same, draft));
             }
         }
-        let n_known = stated.iter().rposition(|(_, same, _)| same.is_some()).map_or(0, |at| at + 1);
+        let n_known = stated.iter().rposition(|(same, _)| same.is_some()).map_or(0, |at| at + 1);
         let is_extended = stated[..n_known]
             .iter()
-            .map(|(_, same, _)| *same)
+            .map(|(same, _)| *same)
             .eq(self.context.iter().map(|idx| Some(*idx)));
         let n_revised = if is_compaction {
             stated.len()
@@ -293,14 +287,13 @@ impl GeminiReader {
         let later =
             stated.split_off(if is_extended && !is_compaction { n_known } else { n_revised });
         let mut kept = Vec::with_capacity(stated.len());
-        for (id, same, draft) in stated {
+        for (same, draft) in stated {
             let idx = same.unwrap_or_else(|| {
                 let is_summary = draft.role == Role::User
                     && draft.parts.iter().any(|part| is_snapshot(&part.body));
                 transcript.add_message(Draft { in_history: false, is_summary, ..draft })
             });
             kept.push(idx);
-            self.name(id, idx);
         }
         if is_compaction {
             transcript.builder.compaction("", None, None, kept.clone());
@@ -308,17 +301,9 @@ impl GeminiReader {
             transcript.builder.revision(kept.clone());
         }
         self.context = kept;
-        for (id, _, draft) in later {
+        for (_, draft) in later {
             let idx = transcript.add_message(draft);
             self.context.push(idx);
-            self.name(id, idx);
-        }
-    }
-
-    /// Notes a message of the record with this id.
-    fn name(&mut self, id: Option<Box<str>>, message: usize) {
-        if let Some(id) = id {
-            self.messages.entry(id).or_default().push(message);
         }
     }
 }
