@@ -149,6 +149,10 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     match change.or_removed() {
         PartChange::Removed => None,
         PartChange::Kept => Some(bytes[span.clone()].to_vec()),
+        // Pi would put its words around it.
+        PartChange::Replaced(text) if bare_summary(text) == text && *found == ["summary"] => {
+            Some(shell(bytes, span, text))
+        }
         PartChange::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
             Some(patched(bytes, span, vec![(place, json_string(bare_summary(text)))]))
@@ -156,7 +160,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Replaces a command of the user by plain text, because the text that is sent consists of several members.
+/// Replaces an entry by plain text: a command of the user, whose text consists of several members, or a summary.
 fn shell(bytes: &[u8], span: &Span, text: &str) -> Vec<u8> {
     let entry = json::parse_span(bytes, span).unwrap_or_default();
     let member = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);
