@@ -240,8 +240,9 @@ impl SentBuilder<'_, '_> {
                 tool.clone_from(name);
             }
         }
+        let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
         let message = self.line.builder.message(Draft {
-            is_injected: role == Role::User,
+            is_injected: role == Role::User && !parts.iter().any(is_result),
             in_history: false,
             raw: requests.spans(number),
             ..Draft::new(role, parts)
