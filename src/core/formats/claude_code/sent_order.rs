@@ -281,22 +281,21 @@ impl<'a> SentOrder<'a> {
 
     /// Adds the open run to the history, or to the compaction before it.
     fn end_run(&mut self) {
-        let is_own = |at: &&usize| match &self.entries[**at].kind {
-            EntryKind::Message(message) => !message.origin.is_attachment() && !message.is_summary,
-            _ => false,
-        };
         let kept = self.context.as_ref().map(|context| &context.kept);
         let is_new = |at: &&usize| kept.is_none_or(|kept| !kept.contains(*at));
-        let first_own = self.run.iter().filter(is_own).find(is_new).copied();
+        let is_prompt = |at: &&usize| matches!(&self.entries[**at].kind, EntryKind::Message(message) if !message.is_injected && !message.is_summary);
+        let first_prompt = self.run.iter().filter(is_new).find(is_prompt).copied();
         let mut placed = self.placed_run();
         if let Some(mut context) = self.context.take() {
-            let is_before = |it: &PlacedRecord| first_own.is_none_or(|own| it.at < own);
+            let is_attachment = |at: usize| matches!(&self.entries[at].kind, EntryKind::Message(message) if message.origin.is_attachment());
+            let is_rewritten = |it: &&PlacedRecord| {
+                first_prompt.is_none_or(|prompt| it.at < prompt) && is_attachment(it.at)
+            };
             // The program writes its reminders again for a compaction, before anyone can answer.
             let is_forced =
                 |it: &PlacedRecord| context.kept.contains(&it.at) || self.is_summary(it.at);
             let end = placed.iter().rposition(is_forced).map_or(0, |last| last + 1);
-            let more = placed[end..].iter().take_while(|it| is_before(it) && !is_own(&&it.at));
-            let end = end + more.count();
+            let end = end + placed[end..].iter().take_while(is_rewritten).count();
             let history = placed.split_off(end);
             for placed in std::mem::replace(&mut placed, history) {
                 self.add_to(&mut context, placed);

@@ -110,11 +110,11 @@ impl<'a> Requests<'a> {
         }
         self.verified = verified;
         if let Some(line) = failed.first() {
-            let n = failed.len();
             let of = self.requests.len();
-            let text = format!(
-                "{n} of {of} recorded requests do not have the hash that the program recorded for them"
-            );
+            let text = match failed.len() {
+                1 => format!("1 of {of} recorded requests does not match its hash"),
+                n => format!("{n} of {of} recorded requests do not match their hashes"),
+            };
             self.warnings.push(Warning { line: Some(*line), text });
         }
         Ok(())
