@@ -1,13 +1,14 @@
 //! Builds the conversation of a version that records what it sent, in the order in which it was sent.
 
 use super::super::entry::{Boundary, EntryKind, Version};
+use super::super::file_records::FileRecords;
 use super::super::instructions::Instructions;
 use super::super::recorded_order::add_recorded;
 use super::super::sent_order::{
     self, ContextRecord, PlacedRecord, RevisedMessage, Step, add_reminders,
 };
 use super::super::tree::{RecordPlace, uuid};
-use super::{ConversationBuilder, FileRecords};
+use super::ConversationBuilder;
 use crate::formats::Warning;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Pieces as _, Role};
