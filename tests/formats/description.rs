@@ -121,6 +121,12 @@ pub(crate) fn description_of(parsed: &Parsed) -> String {
                 c.kept
             );
         }
+        for revision in &session.revisions {
+            let (before, call) = (revision.before_message, revision.call + 1);
+            let kept = &revision.kept;
+            let _ =
+                writeln!(text, "revision before message {before} and call {call}: keeps {kept:?}");
+        }
     }
     for warning in &parsed.warnings {
         let _ = writeln!(text, "! {warning}");

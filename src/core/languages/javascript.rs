@@ -27,11 +27,6 @@ pub(crate) fn last_units(text: &str, n: usize) -> &str {
     before.map_or(text, |(at, c)| &text[at + c.len_utf8()..])
 }
 
-/// Removes white space at the end (`trimEnd`).
-pub(crate) fn trim_end(text: &str) -> &str {
-    text.trim_end_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
-}
-
 /// Returns the arguments as `name=JSON` pairs, joined by commas.
 pub(crate) fn named_arguments(arguments: &Value) -> String {
     let pairs = arguments.as_object().into_iter().flatten();

@@ -1,6 +1,7 @@
 //! Claude Code sessions: reading and writing. The content is invented.
 
 mod reading;
+mod requests;
 mod writing;
 
 use plimsoll::formats::{self, Input, Parsed};

@@ -10,17 +10,13 @@ use plimsoll::session::{
 use std::collections::HashSet;
 
 /// Returns the entries that keep the whole context at the end of the session.
-fn whole_context(session: &Session) -> Vec<ManagedEntry> {
-    let (kept, from) = match session.compactions.last() {
-        Some(last) => (last.kept.clone(), last.before_message),
-        None => (Vec::new(), 0),
-    };
-    let history = (from..session.messages.len()).filter(|idx| session.messages[*idx].in_history);
-    kept.into_iter().chain(history).map(|message| ManagedEntry::Kept { message }).collect()
+pub(super) fn whole_context(session: &Session) -> Vec<ManagedEntry> {
+    let messages = session.real_context(session.messages.len()).into_iter();
+    messages.map(|message| ManagedEntry::Kept { message }).collect()
 }
 
 /// Returns the written file and the session that is read from it.
-fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
+pub(super) fn export(session: &Session, entries: Vec<ManagedEntry>) -> (String, Session) {
     let format = formats::by_name(session.source.format).expect("it was read by it");
     let bytes = format
         .write(session, &Managed { entries, ..Managed::default() })

@@ -101,7 +101,7 @@ mod tests {
             .collect();
         let definition = tool.to_string();
         assert_eq!(texts, [vec![&*definition], vec!["You are a pilot.", "Be kind.\n\nBe brief."]]);
-        assert!(messages.iter().all(|message| message.raw == [3..9]));
+        assert!(messages.iter().all(|message| message.raw.first() == Some(&(3..9))));
         assert_eq!(read(&json!({"type": "api-request-shape", "shape": {}})), None);
     }
 }

@@ -12,6 +12,7 @@ mod blocks;
 mod conversation;
 mod entry;
 mod export;
+mod file_records;
 mod hash;
 mod id;
 mod instructions;

@@ -1,8 +1,9 @@
 //! Reads the conversations of a file: the main one, sub-agents, and branches that the user rewound.
 
 use super::agents::{self, Agent, AgentCalls};
-use super::conversation::{self, FileRecords};
+use super::conversation;
 use super::entry::{ClaudeEntry, EntryKind};
+use super::file_records::FileRecords;
 use super::requests::Requests;
 use super::sent_order;
 use super::tree::{self, Course, RecordPlace};
@@ -100,7 +101,7 @@ fn report(
         let label = &entry.label;
         match place {
             _ if is_verified(at) => {
-                report.count_record(&format!("{label} (verified)"), *is_context)
+                report.count_record(&format!("{label} (verified)"), *is_context);
             }
             RecordPlace::Abandoned => {
                 report.count_record(&format!("{label} (abandoned branch)"), *is_context);

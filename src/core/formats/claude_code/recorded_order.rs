@@ -4,8 +4,8 @@
 //! sent before differ, or their number does, the context is revised before the call. The records of the conversation stay
 //! its history in any case.
 
-use super::conversation::FileRecords;
 use super::entry::{ClaudeEntry, EntryKind};
+use super::file_records::FileRecords;
 use super::instructions::Instructions;
 use super::requests::{Chain, Requests};
 use super::sent_order::{PlacedRecord, RevisedMessage, SentContent, Step, add_reminders};

@@ -12,7 +12,6 @@
 use super::entry::{Boundary, ClaudeEntry, EntryKind, MessageOrigin, ResultContent, Version};
 use super::id::Id;
 use super::tree::{RecordPlace, uuid};
-use crate::languages::javascript::trim_end;
 use crate::session::{Body, Part, Span};
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +38,7 @@ pub(super) enum Step {
 }
 
 /// A message of a revised context.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum RevisedMessage {
     /// That of a placed record, by its number among all placed records.
     Placed(usize),
@@ -176,7 +175,7 @@ struct OpenContext<'a> {
     records: Vec<ContextRecord>,
 }
 
-impl<'a> SentOrder<'a> {
+impl SentOrder<'_> {
     fn add(&mut self, at: usize) {
         match &self.entries[at].kind {
             EntryKind::Message(message) if !self.parts[at].is_empty() => {
@@ -194,10 +193,6 @@ impl<'a> SentOrder<'a> {
                 self.group = group;
                 self.push(at);
             }
-            EntryKind::Rejection(_) => {
-                self.end_run();
-                self.push(at);
-            }
             EntryKind::Boundary(boundary) if boundary.version >= self.since => {
                 self.end_run();
                 self.group = None;
@@ -207,7 +202,7 @@ impl<'a> SentOrder<'a> {
                     self.add_kept();
                 }
             }
-            EntryKind::Boundary(_) => {
+            EntryKind::Boundary(_) | EntryKind::Rejection(_) => {
                 self.end_run();
                 self.push(at);
             }
@@ -281,22 +276,21 @@ impl<'a> SentOrder<'a> {
 
     /// Adds the open run to the history, or to the compaction before it.
     fn end_run(&mut self) {
-        let is_own = |at: &&usize| match &self.entries[**at].kind {
-            EntryKind::Message(message) => !message.origin.is_attachment() && !message.is_summary,
-            _ => false,
-        };
         let kept = self.context.as_ref().map(|context| &context.kept);
         let is_new = |at: &&usize| kept.is_none_or(|kept| !kept.contains(*at));
-        let first_own = self.run.iter().filter(is_own).find(is_new).copied();
+        let is_prompt = |at: &&usize| matches!(&self.entries[**at].kind, EntryKind::Message(message) if !message.is_injected && !message.is_summary);
+        let first_prompt = self.run.iter().filter(is_new).find(is_prompt).copied();
         let mut placed = self.placed_run();
         if let Some(mut context) = self.context.take() {
-            let is_before = |it: &PlacedRecord| first_own.is_none_or(|own| it.at < own);
+            let is_attachment = |at: usize| matches!(&self.entries[at].kind, EntryKind::Message(message) if message.origin.is_attachment());
+            let is_rewritten = |it: &&PlacedRecord| {
+                first_prompt.is_none_or(|prompt| it.at < prompt) && is_attachment(it.at)
+            };
             // The program writes its reminders again for a compaction, before anyone can answer.
             let is_forced =
                 |it: &PlacedRecord| context.kept.contains(&it.at) || self.is_summary(it.at);
             let end = placed.iter().rposition(is_forced).map_or(0, |last| last + 1);
-            let more = placed[end..].iter().take_while(|it| is_before(it) && !is_own(&&it.at));
-            let end = end + more.count();
+            let end = end + placed[end..].iter().take_while(is_rewritten).count();
             let history = placed.split_off(end);
             for placed in std::mem::replace(&mut placed, history) {
                 self.add_to(&mut context, placed);
@@ -372,4 +366,38 @@ pub(super) fn add_reminders<'t>(
     };
     let before = if content == ResultContent::Text { trim_end(text) } else { &**text };
     *text = format!("{before}{joint}{reminders}").into();
+}
+
+/// Removes white space at the end, as the program's language defines it.
+fn trim_end(text: &str) -> &str {
+    text.trim_end_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_reminders(content: ResultContent, text: &str, reminders: &[&str]) -> String {
+        let result = |text: &str| Body::ToolResult {
+            call: "c".into(),
+            tool: "Bash".into(),
+            is_error: false,
+            text: text.into(),
+        };
+        let part = |body| Part { body, record: 0, block: 0 };
+        let mut parts = vec![part(result("first")), part(result(text))];
+        add_reminders(&mut parts, content, reminders.iter().copied());
+        assert_eq!(parts[0].body.text(), "first");
+        parts[1].body.text().to_owned()
+    }
+
+    #[test]
+    fn writes_reminders_into_the_last_result() {
+        use ResultContent::{EndsWithOther, EndsWithText, Text};
+        assert_eq!(with_reminders(Text, "out \u{a0}\n", &["a", "b"]), "out\n\na\n\nb");
+        assert_eq!(with_reminders(Text, "", &["a"]), "a");
+        assert_eq!(with_reminders(EndsWithText, "out\n", &["a", "b"]), "out\n\n\na\n\nb");
+        assert_eq!(with_reminders(EndsWithOther, "out", &["a"]), "out\na");
+        assert_eq!(with_reminders(EndsWithOther, "", &["a"]), "a");
+    }
 }

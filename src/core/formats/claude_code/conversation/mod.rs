@@ -8,16 +8,14 @@
 mod sent;
 
 use super::answers::{answered, with_names_of_tools};
-use super::entry::{
-    Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, Version, recorded_title,
-};
+use super::entry::{Boundary, ClaudeAnswer, ClaudeEntry, ClaudeMessage, EntryKind, recorded_title};
+use super::file_records::FileRecords;
 use super::id::Id;
 use super::records;
-use super::requests::Requests;
 use super::sent_order::SentContent;
 use super::tree::{RecordPlace, uuid};
 use crate::formats::json::member;
-use crate::formats::{Input, Warning, counts, title};
+use crate::formats::{Warning, counts, title};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{
     CallDraft, CutAnswer, Draft, Part, Role, Session, SessionBuilder, Span, Usage,
@@ -33,17 +31,6 @@ pub(super) struct ReadConversation {
     pub is_context: Vec<bool>,
     /// Warnings about single records.
     pub warnings: Vec<Warning>,
-}
-
-/// The records of a file.
-#[derive(Clone, Copy)]
-pub(super) struct FileRecords<'a> {
-    pub input: &'a Input,
-    pub entries: &'a [ClaudeEntry],
-    /// First version that recorded the texts it sent, if any did.
-    pub since: Option<Version>,
-    /// Recorded requests, if there are any.
-    pub requests: Option<&'a Requests<'a>>,
 }
 
 /// Reads the conversation of the records whose place is in it. `parts` holds the parts of each record. `number` is the

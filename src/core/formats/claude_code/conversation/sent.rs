@@ -1,13 +1,14 @@
 //! Builds the conversation of a version that records what it sent, in the order in which it was sent.
 
 use super::super::entry::{Boundary, EntryKind, Version};
+use super::super::file_records::FileRecords;
 use super::super::instructions::Instructions;
 use super::super::recorded_order::add_recorded;
 use super::super::sent_order::{
     self, ContextRecord, PlacedRecord, RevisedMessage, Step, add_reminders,
 };
 use super::super::tree::{RecordPlace, uuid};
-use super::{ConversationBuilder, FileRecords};
+use super::ConversationBuilder;
 use crate::formats::Warning;
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, Draft, Part, Pieces as _, Role};
@@ -240,8 +241,9 @@ impl SentBuilder<'_, '_> {
                 tool.clone_from(name);
             }
         }
+        let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });
         let message = self.line.builder.message(Draft {
-            is_injected: role == Role::User,
+            is_injected: role == Role::User && !parts.iter().any(is_result),
             in_history: false,
             raw: requests.spans(number),
             ..Draft::new(role, parts)

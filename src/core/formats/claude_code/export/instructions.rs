@@ -68,8 +68,9 @@ pub(super) fn written(session: &Session, managed: &Managed) -> Option<WrittenIns
     for entry in entries() {
         match entry {
             ManagedEntry::Kept { message } => {
-                let parts = session.parts_of(&session.messages[*message]);
-                parts.iter().for_each(|part| add(part, PartChange::Kept));
+                for part in session.parts_of(&session.messages[*message]) {
+                    add(part, PartChange::Kept);
+                }
             }
             ManagedEntry::Edited { message, parts } => {
                 let message = &session.messages[*message];

@@ -14,7 +14,7 @@ pub(super) struct CacheMark<'v, 'a> {
     pub value: &'v BorrowedValue<'a>,
 }
 
-impl<'v, 'a> CacheMark<'v, 'a> {
+impl CacheMark<'_, '_> {
     /// Returns the mark within the element with this index, if it is in it.
     pub(super) fn within_element(&self, index: usize) -> Option<Self> {
         let (first, path) = self.path.split_first()?;
@@ -62,8 +62,8 @@ pub(super) fn push_elements(
 fn push_object(object: &BorrowedValue<'_>, marks: &[CacheMark<'_, '_>], json: &mut String) {
     let mut members = object.members();
     members.retain(|(name, _)| name != CACHE_CONTROL);
-    let own = marks.iter().filter(|mark| mark.path.is_empty());
-    members.extend(own.map(|mark| (Cow::Borrowed(CACHE_CONTROL), mark.value)).last());
+    let own = marks.iter().rev().find(|mark| mark.path.is_empty());
+    members.extend(own.map(|mark| (Cow::Borrowed(CACHE_CONTROL), mark.value)));
     sort(&mut members);
     json.push('{');
     for (idx, (name, value)) in members.iter().enumerate() {

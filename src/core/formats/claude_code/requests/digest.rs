@@ -18,7 +18,7 @@ const MAX_MARKS: usize = 16;
 /// Factor of the file's size that limits the bytes that are hashed, and their minimum limit.
 // Measured: 3 for sessions of 10 to 50 calls, since each request hashes only what it adds, and its instructions.
 // Chosen: requests beyond it are not verified. Half would leave out sessions of many calls with long instructions.
-const MAX_HASHED: (usize, usize) = (16, 256 << 20);
+const MAX_HASHED: (usize, usize) = (16, 64 << 20);
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

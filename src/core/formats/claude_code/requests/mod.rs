@@ -28,7 +28,7 @@ pub(super) struct Requests<'a> {
     reader: Reader<'a>,
     by_id: HashMap<&'a str, usize>,
     links: Links,
-    requests: Vec<Request>,
+    recorded: Vec<Request>,
     /// Sources of the messages, by number.
     sources: Vec<Option<MessageSource>>,
     /// Indices of the records of requests whose digest was verified.
@@ -56,7 +56,7 @@ impl<'a> Requests<'a> {
         let start = entries.iter().rposition(is_mark).unwrap_or(0);
         let reader = Reader { bytes, entries };
         let (mut by_id, mut shapes, mut numbers) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let (mut links, mut requests) = (Links::default(), Vec::new());
+        let (mut links, mut recorded) = (Links::default(), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             match &entry.kind {
                 EntryKind::Shape(key, _) => {
@@ -74,19 +74,19 @@ impl<'a> Requests<'a> {
                     let keep = if known == Some(None) { usize::MAX } else { record.keep };
                     let tail = first..links.tails.len();
                     links.links.push(Link { base: known.flatten(), keep, tail });
-                    by_id.insert(&*record.id, requests.len());
+                    by_id.insert(&*record.id, recorded.len());
                     let shape = shapes.get(&*record.shape).copied();
-                    requests.push(Request { at, shape, is_cut: record.is_cut });
+                    recorded.push(Request { at, shape, is_cut: record.is_cut });
                 }
                 _ => {}
             }
         }
-        if requests.is_empty() {
+        if recorded.is_empty() {
             return Ok(None);
         }
         let sources = reader.find(&numbers, progress)?;
         let (verified, warnings) = (HashSet::new(), Vec::new());
-        let mut found = Self { reader, by_id, links, requests, sources, verified, warnings };
+        let mut found = Self { reader, by_id, links, recorded, sources, verified, warnings };
         found.verify(progress)?;
         Ok(Some(found))
     }
@@ -94,27 +94,27 @@ impl<'a> Requests<'a> {
     /// Verifies all requests.
     fn verify(&mut self, progress: &Progress) -> Result<(), Cancelled> {
         let mut verifier = Verifier::new(self.reader, &self.sources, Chain::new(&self.links));
-        let (mut verified, mut failed) = (HashSet::new(), Vec::new());
-        for (number, request) in self.requests.iter().enumerate() {
+        let (mut equal, mut failed) = (HashSet::new(), Vec::new());
+        for (number, request) in self.recorded.iter().enumerate() {
             let Some(shape) = request.shape.filter(|_| !request.is_cut) else {
                 continue;
             };
-            let recorded = RecordedRequest { at: request.at, shape, number };
-            match verifier.verify(&recorded, progress)? {
+            let request_record = RecordedRequest { at: request.at, shape, number };
+            match verifier.verify(&request_record, progress)? {
                 Some(Verdict::Equal) => {
-                    verified.insert(request.at);
+                    equal.insert(request.at);
                 }
                 Some(Verdict::Different) => failed.push(self.reader.entries[request.at].line),
                 None => {}
             }
         }
-        self.verified = verified;
+        self.verified = equal;
         if let Some(line) = failed.first() {
-            let n = failed.len();
-            let of = self.requests.len();
-            let text = format!(
-                "{n} of {of} recorded requests do not have the hash that the program recorded for them"
-            );
+            let of = self.recorded.len();
+            let text = match failed.len() {
+                1 => format!("1 of {of} recorded requests does not match its hash"),
+                n => format!("{n} of {of} recorded requests do not match their hashes"),
+            };
             self.warnings.push(Warning { line: Some(*line), text });
         }
         Ok(())
@@ -132,12 +132,12 @@ impl<'a> Requests<'a> {
 
     /// Whether texts were left out of the record of this request.
     pub(super) fn is_cut(&self, request: usize) -> bool {
-        self.requests[request].is_cut
+        self.recorded[request].is_cut
     }
 
     /// Returns the record with the instructions and tool definitions of a request.
     pub(super) fn shape(&self, request: usize) -> Option<usize> {
-        self.requests[request].shape
+        self.recorded[request].shape
     }
 
     /// Returns a reader of the messages of one request after the other.
