@@ -1,4 +1,4 @@
-//! Sessions of DeepSeek Harness (`session.jsonl`): events with a `seq`. Those with a `surfaceOp` change the context.
+//! Sessions of `DeepSeek` Harness (`session.jsonl`): events with a `seq`. Those with a `surfaceOp` change the context.
 //!
 //! - `append` adds a message. `replace` puts a message in the place of those with the numbers `start` to `end`: a
 //!   compaction.

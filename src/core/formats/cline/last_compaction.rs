@@ -10,8 +10,12 @@ use crate::formats::read_log::ReadLog;
 use crate::formats::rows::{self, Row};
 use crate::formats::{counts, json};
 use crate::progress::{Cancelled, Progress};
-use crate::session::{Body, Draft, MAX_KEPT, Message, Part, RecordedCompaction, Role, Session};
+use crate::session::{
+    Body, Draft, MAX_KEPT, Managed, ManagedEntry, ManagedPart, Message, Part, RecordedCompaction,
+    Role, Session, WrittenKind,
+};
 use crate::units::Tokens;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// End of the name of the file with the history.
@@ -54,6 +58,52 @@ pub(super) fn removed(document: Vec<u8>) -> Vec<u8> {
     let comma = document[..span.start].iter().rposition(|byte| *byte == b',');
     let start = comma.unwrap_or(span.start);
     [&document[..start], &document[span.end..]].concat()
+}
+
+/// Whether a document holds a compaction.
+pub(super) fn is_in(document: &[u8]) -> bool {
+    json::member(document, &json::document_span(document), MEMBER).is_some()
+}
+
+/// Returns the conversation with messages that only the compaction holds as messages to be added to the history.
+pub(super) fn with_texts<'a>(session: &Session, managed: &'a Managed) -> Cow<'a, Managed> {
+    let added = |message: usize| {
+        let message = session.messages.get(message)?;
+        (!message.in_history).then_some(message)
+    };
+    let body = |part: usize| session.parts.get(part).map(|part| part.body.text());
+    let remaining = |part: &ManagedPart| match part {
+        ManagedPart::Kept { part } => body(*part).map(str::to_owned),
+        ManagedPart::Replaced { text, .. } => Some(text.clone()),
+    };
+    let text_of = |entry: &ManagedEntry| -> Option<(usize, String)> {
+        let (ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. }) = entry else {
+            return None;
+        };
+        let kept = added(*message)?.parts.clone().filter_map(body).map(str::to_owned);
+        let texts: Vec<String> = match entry {
+            ManagedEntry::Edited { parts, .. } => parts.iter().filter_map(remaining).collect(),
+            _ => kept.collect(),
+        };
+        Some((*message, texts.join("\n")))
+    };
+    if !managed.entries.iter().any(|entry| text_of(entry).is_some()) {
+        return Cow::Borrowed(managed);
+    }
+    let mut managed = managed.clone();
+    for entry in &mut managed.entries {
+        if let Some((message, text)) = text_of(entry) {
+            *entry = ManagedEntry::Written {
+                role: session.messages[message].role,
+                text,
+                kind: WrittenKind::Summary,
+                joins_next: false,
+                answers: None,
+                before_message: message,
+            };
+        }
+    }
+    Cow::Owned(managed)
 }
 
 /// Adds the compaction of a combined document to its session.
@@ -145,8 +195,7 @@ fn new_context(
             continue;
         }
         kept.push(at + added.len());
-        // Without a record: the list of the history, which is written again, does not hold it.
-        added.push(Draft { in_history: false, ..draft });
+        added.push(Draft { in_history: false, raw: vec![row.span.clone()], ..draft });
     }
     (kept, added)
 }

@@ -162,10 +162,15 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
         let reason = format!("a task folder cannot be written; open its {CLINE_HISTORY} instead");
         return Err(CannotExport { reason });
     }
-    let mut copy = message_list::write_own(session, managed, &DIALECT)?;
-    if !editing::is_whole(session, managed, &FORMAT) {
-        copy = last_compaction::removed(copy);
-    }
+    let mut copy = if last_compaction::is_in(bytes) {
+        if editing::is_whole(session, managed, &FORMAT) {
+            return Ok(bytes.to_vec());
+        }
+        let texts = last_compaction::with_texts(session, managed);
+        last_compaction::removed(message_list::write_own(session, &texts, &DIALECT)?)
+    } else {
+        message_list::write_own(session, managed, &DIALECT)?
+    };
     let is_ours = |entry: &ManagedEntry| matches!(entry, ManagedEntry::Written { .. });
     if managed.entries.iter().all(is_ours) {
         // A time distinguishes a list of Cline's from other lists of messages.

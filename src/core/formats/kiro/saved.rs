@@ -114,8 +114,8 @@ fn user_parts(user: &Value) -> (Vec<Part>, Vec<Part>) {
     let content = user.get("content").unwrap_or(&Value::Null);
     let members = content.as_object().into_iter().flat_map(|members| members.iter());
     let (mut results, mut text) = (Vec::new(), Vec::new());
-    let context = json::str_at(user, &["additional_context"]).unwrap_or_default();
-    text.extend(text_part(0, context));
+    let added = json::str_at(user, &["additional_context"]).unwrap_or_default();
+    text.extend(text_part(0, added));
     for (_, variant) in members {
         let listed = variant.get("tool_use_results").and_then(Value::as_array);
         for (idx, one) in listed.into_iter().flatten().enumerate() {

@@ -101,8 +101,12 @@ impl<'a> DocumentWriter<'a> {
         let mut messages = vec![Vec::new(); element_at.len()];
         for (idx, message) in session.messages.iter().enumerate() {
             if let Some(span) = message.raw.first() {
-                let element = *element_at.get(&span.start)?;
-                messages.get_mut(element)?.push(idx);
+                // A compaction may be stored outside of the list.
+                match element_at.get(&span.start) {
+                    Some(element) => messages.get_mut(*element)?.push(idx),
+                    None if !message.in_history => {}
+                    None => return None,
+                }
             }
         }
         let is_message = messages.iter().map(|indices| !indices.is_empty()).collect();
