@@ -80,17 +80,14 @@ impl App {
     /// Switches a source off or on again, and reports it.
     fn toggle_source(&mut self, selector: Selector) {
         let config = &mut self.session.config;
-        let text = match config.without.iter().position(|other| *other == selector) {
-            Some(at) => {
-                config.without.remove(at);
-                format!("Everything is computed with {selector} again.")
-            }
-            None => {
-                let text = format!("Everything is computed without {selector}.");
-                config.without.push(selector);
-                text
-            }
-        };
+        let is_off = config.without.contains(&selector);
+        let with = if is_off { "with" } else { "without" };
+        let text = format!("Everything is computed {with} {selector}.");
+        if is_off {
+            config.without.retain(|other| *other != selector);
+        } else {
+            config.without.push(selector);
+        }
         self.toasts.changed(text, &self.session.config);
     }
 

@@ -128,14 +128,14 @@ fn group_map(
         piece(ui, session, pieces, item, rect(*place), commands);
     }
     if let Some(place) = places.last().filter(|_| !rest.is_empty()) {
-        let rect = rect(*place).shrink(0.5);
-        ui.painter().rect_filled(rect, 1.0, colors.hairline);
+        let area = rect(*place).shrink(0.5);
+        ui.painter().rect_filled(area, 1.0, colors.hairline);
         let text = format!(
             "{} smaller pieces, {} tokens",
             wording::grouped(rest.len() as u64),
             wording::tokens(rest_tokens)
         );
-        ui.interact(rect, ui.scope_id().with(("rest", group.name)), Sense::hover())
+        ui.interact(area, ui.scope_id().with(("rest", group.name)), Sense::hover())
             .on_hover_text(text);
     }
 }

@@ -77,19 +77,21 @@ pub fn definitions_in(document: &Value) -> Vec<(String, String)> {
             return;
         }
         if let Value::Array(items) = value {
-            items.iter().for_each(|item| collect(item, depth + 1, found));
+            for item in items {
+                collect(item, depth + 1, found);
+            }
             return;
         }
         let name = [&["name"][..], &["function", "name"], &["toolSpec", "name"]]
             .into_iter()
             .find_map(|path| json::str_at(value, path));
-        match name {
-            Some(name) => found.push((name.to_owned(), value.to_string())),
-            None => {
-                let nested = ["result", "toolConfig", "body", "request"];
-                let lists = KEYS.iter().chain(&nested).filter_map(|key| value.get(*key));
-                lists.for_each(|list| collect(list, depth + 1, found));
-            }
+        if let Some(name) = name {
+            found.push((name.to_owned(), value.to_string()));
+            return;
+        }
+        let nested = ["result", "toolConfig", "body", "request"];
+        for list in KEYS.iter().chain(&nested).filter_map(|key| value.get(*key)) {
+            collect(list, depth + 1, found);
         }
     }
     let mut found = Vec::new();
