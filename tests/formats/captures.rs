@@ -14,7 +14,9 @@ fn headers_and_addresses_are_left_out() {
     for fixture in captures() {
         let has_secret = |bytes: &[u8]| bytes.windows(6).any(|text| text == b"secret");
         n_secret += usize::from(has_secret(&fixture.bytes));
-        for session in read(&fixture.name, &fixture.bytes).unwrap().sessions {
+        for session in
+            read(&fixture.name, &fixture.bytes).expect("the fixture is complete").sessions
+        {
             assert!(!has_secret(&session.source.bytes.whole()), "{}", fixture.name);
         }
     }
@@ -28,7 +30,8 @@ fn every_context_is_a_request_that_was_sent() {
         let Some(requests) = requests(&fixture) else {
             continue;
         };
-        let sessions = read(&fixture.name, &fixture.bytes).unwrap().sessions;
+        let sessions =
+            read(&fixture.name, &fixture.bytes).expect("the fixture is complete").sessions;
         let mut contexts: Vec<Vec<String>> = sessions.iter().flat_map(contexts).collect();
         for request in requests {
             let texts = texts_of(&request);
@@ -47,23 +50,30 @@ fn every_context_is_a_request_that_was_sent() {
 /// Returns the bodies of the requests of a real capture.
 fn requests(fixture: &Fixture) -> Option<Vec<Value>> {
     let text = std::str::from_utf8(&fixture.bytes).ok()?;
-    if fixture.name.ends_with(".har") {
-        let archive: Value = serde_json::from_str(text).unwrap();
-        let entries = archive["log"]["entries"].as_array().unwrap();
+    if std::path::Path::new(&fixture.name).extension().is_some_and(|it| it == "har") {
+        let archive: Value = serde_json::from_str(text).expect("the fixture is complete");
+        let entries = archive["log"]["entries"].as_array().expect("the fixture is complete");
         let body = |entry: &Value| {
-            serde_json::from_str(entry["request"]["postData"]["text"].as_str().unwrap()).unwrap()
+            serde_json::from_str(
+                entry["request"]["postData"]["text"].as_str().expect("the fixture is complete"),
+            )
+            .expect("the fixture is complete")
         };
         return Some(entries.iter().map(body).collect());
     }
-    let body = |line: &str| serde_json::from_str::<Value>(line).unwrap()["request"]["body"].take();
+    let body = |line: &str| {
+        serde_json::from_str::<Value>(line).expect("the fixture is complete")["request"]["body"]
+            .take()
+    };
     fixture.name.contains("claude-trace").then(|| text.lines().map(body).collect())
 }
 
 /// Returns the texts, arguments and results of a request's messages.
 fn texts_of(request: &Value) -> Vec<String> {
-    let list = request.get("messages").or_else(|| request.get("input")).unwrap();
+    let list =
+        request.get("messages").or_else(|| request.get("input")).expect("the fixture is complete");
     let mut texts = Vec::new();
-    for item in list.as_array().unwrap() {
+    for item in list.as_array().expect("the fixture is complete") {
         texts_in(item.get("content").unwrap_or(item), &mut texts);
     }
     texts

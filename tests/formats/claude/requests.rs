@@ -115,9 +115,9 @@ fn messages_that_are_not_recorded_are_those_of_the_conversation() {
 #[test]
 fn requests_before_the_mark_of_a_managed_conversation_are_ignored() {
     let mut all = fixture("requests.jsonl");
-    let answers = all.iter().filter(|record| is(record, "assistant"));
+    let mut answers = all.iter().filter(|record| is(record, "assistant"));
     let first = answers.clone().next().cloned().expect("it has answers");
-    let last = answers.last().cloned().expect("it has answers");
+    let last = answers.next_back().cloned().expect("it has answers");
     let row = |parent: &Value, id: &str, fields: Value| {
         let mut record = last.clone();
         for key in ["message", "requestRef"] {
@@ -241,9 +241,9 @@ fn requests_that_refer_to_anything_do_no_harm() {
     ];
     for (key, value) in changes {
         for at in &requests {
-            let mut changed = all.clone();
-            changed[*at][key] = value.clone();
-            let found = read(&changed);
+            let mut edited = all.clone();
+            edited[*at][key] = value.clone();
+            let found = read(&edited);
             assert_eq!(found.sessions[0].calls.len(), 4, "{key} {value}");
         }
     }
@@ -259,7 +259,8 @@ fn requests_that_alternate_between_long_contexts_do_not_take_long() {
         let mut more = request.clone();
         more["id"] = format!("request-{n}").into();
         if n < 2 {
-            more["tail"] = Value::Array(vec![tails[n].clone(); 1_000]);
+            let tail = tails.get(n).cloned().expect("two requests");
+            more["tail"] = Value::Array(vec![tail; 1_000]);
         } else {
             more["base"] = format!("request-{}", n % 2).into();
             more["keep"] = 1_000.into();
