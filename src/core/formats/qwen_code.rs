@@ -64,7 +64,8 @@ struct QwenEntry {
 #[derive(Clone, Debug)]
 enum QwenEntryKind {
     Message(Draft),
-    Answer(CallDraft, Draft),
+    /// An answer, with its message unless it has no content.
+    Answer(CallDraft, Option<Draft>),
     /// The whole new history, with the token counts before and after.
     Compression(Vec<Draft>, Option<Tokens>, Option<Tokens>),
     Title(String),
@@ -99,12 +100,12 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> QwenEntryKind {
     let sub = json::str_at(value, &["subtype"]);
     let message = value.get("message").and_then(of_content).map(draft);
     match (kind, sub, message) {
-        ("assistant", _, Some(message)) => QwenEntryKind::Answer(
+        ("assistant", _, message) => QwenEntryKind::Answer(
             CallDraft {
                 model: json::str_at(value, &["model"]).map(str::to_owned),
                 window: counts::window_at(value, &["contextWindowSize"]),
                 usage: value.get("usageMetadata").and_then(counts::gemini_usage),
-                time: message.time,
+                time: json::millis_at(value, &["timestamp"]),
                 ..CallDraft::default()
             },
             message,
@@ -114,8 +115,13 @@ fn entry_kind(kind: &str, value: &Value, span: &Span) -> QwenEntryKind {
             let history = payload.get("compressedHistory").and_then(Value::as_array);
             let tokens = |key| counts::tokens_at(payload, &["info", key]);
             let drafts = history.into_iter().flatten().filter_map(of_content).map(draft);
+            let drafts: Vec<Draft> = drafts.collect();
+            if drafts.is_empty() {
+                // A compression that failed. The history stays as it was.
+                return QwenEntryKind::Other;
+            }
             QwenEntryKind::Compression(
-                drafts.collect(),
+                drafts,
                 tokens("originalTokenCount"),
                 tokens("newTokenCount"),
             )
@@ -216,7 +222,14 @@ fn read_path(
                     window: notes.tokens(start, call.window, "the recorded context window"),
                     ..call
                 };
-                context.push(transcript.add_answer(call, draft));
+                match draft {
+                    Some(draft) => context.push(transcript.add_answer(call, draft)),
+                    // The call was made, although its answer has no content for a message.
+                    None if call.usage.is_some() => {
+                        transcript.builder.call(call);
+                    }
+                    None => {}
+                }
             }
             QwenEntryKind::Compression(drafts, before, after) => {
                 let what = "a count of this compression";

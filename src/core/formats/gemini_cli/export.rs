@@ -60,6 +60,15 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(out)
 }
 
+/// Returns the spans of a record that a managed conversation keeps byte for byte: all of it but its id.
+pub(super) fn kept(record: &[u8]) -> Vec<Span> {
+    let whole = 0..record.len();
+    match json::member(record, &whole, "id") {
+        Some(id) => vec![0..id.start, id.end..record.len()],
+        None => vec![whole],
+    }
+}
+
 /// Gives each further record of an id another one: a program that resumes a session states messages again under their ids,
 /// and a line replaces the one before with its id.
 fn make_ids_unique(records: &mut [Vec<u8>], ids: &mut TakenIds) {

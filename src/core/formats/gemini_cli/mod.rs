@@ -35,6 +35,7 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse,
     write_own: Some(export::export),
+    kept: Some(export::kept),
     record_ids: Some(RECORD_IDS),
     recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     identity: Some(identity::read),

@@ -82,6 +82,8 @@ struct Replay {
     changes: Vec<Change>,
     /// Position of each message id in the changes: its index, and the index within a history.
     positions: HashMap<Box<str>, (usize, usize)>,
+    /// Ids of the answers so far.
+    answers: HashSet<Box<str>>,
     rewound: Vec<Vec<Change>>,
     log: ReadLog,
     title: Option<Box<str>>,
@@ -104,7 +106,13 @@ impl Replay {
         match line {
             GeminiLine::Message(record) => self.message(record),
             GeminiLine::History(records) => {
-                self.discard_unused_history();
+                if matches!(self.changes.last(), Some(Change::History(_))) {
+                    // Nothing was sent between it and the next one. When a session resumes, a history with only its
+                    // first message precedes the whole one.
+                    self.changes.pop();
+                }
+                // Messages that the history leaves out can be neither replaced nor rewound to.
+                self.positions.clear();
                 for (n, record) in records.iter().enumerate() {
                     if let Some(id) = &record.id {
                         self.positions.insert(id.clone(), (self.changes.len(), n));
@@ -124,23 +132,7 @@ impl Replay {
         }
     }
 
-    /// Removes the last change if it is a history: nothing was sent between it and the next one. When a session
-    /// resumes, a history with only its first message precedes the whole one.
-    fn discard_unused_history(&mut self) {
-        let Some(Change::History(unused)) =
-            self.changes.pop_if(|change| matches!(change, Change::History(_)))
-        else {
-            return;
-        };
-        let n_before = self.changes.len();
-        for id in unused.iter().filter_map(|record| record.id.as_ref()) {
-            if self.positions.get(id).is_some_and(|(at, _)| *at == n_before) {
-                self.positions.remove(id);
-            }
-        }
-    }
-
-    fn message(&mut self, record: GeminiRecord) {
+    fn message(&mut self, mut record: GeminiRecord) {
         if !super::record::KINDS.contains(&&*record.kind) {
             let kind = json::shortened(&record.kind);
             let text = format!("unknown message type `{kind}`: not counted");
@@ -152,6 +144,10 @@ impl Replay {
             Some((Change::History(list), n)) if n < list.len() => list[n] = record,
             _ => {
                 if let Some(id) = &record.id {
+                    // An answer whose first record left the history is not another call.
+                    if record.call.is_some() && !self.answers.insert(id.clone()) {
+                        record.call = None;
+                    }
                     self.positions.insert(id.clone(), (self.changes.len(), 0));
                 }
                 self.changes.push(Change::Message(record));
@@ -166,18 +162,21 @@ impl Replay {
         }
         if let Some((position, n)) = self.positions.get(id).copied() {
             self.changes.truncate(position + 1);
-            match self.changes.last_mut() {
-                Some(Change::History(list)) if n > 0 => list.truncate(n),
-                _ => {
-                    self.changes.pop();
-                }
+            if let Some(Change::History(list)) = self.changes.last_mut() {
+                list.truncate(n);
+            } else {
+                self.changes.pop();
             }
         } else {
             self.log.notes.add(at, "this rewinds to a missing message: all messages are removed");
             self.changes.clear();
         }
-        let len = self.changes.len();
-        self.positions.retain(|_, (position, _)| *position < len);
+        let changes = &self.changes;
+        self.positions.retain(|_, (at, n)| match changes.get(*at) {
+            Some(Change::History(list)) => *n < list.len(),
+            Some(Change::Message(_)) => true,
+            None => false,
+        });
     }
 }
 

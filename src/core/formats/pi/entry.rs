@@ -96,21 +96,18 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
         raw: vec![span.clone()],
         ..Draft::new(role, parts)
     };
-    let injected = |content: &Value| {
-        EntryContent::Message(Draft {
-            is_injected: true,
-            ..draft(Role::User, content::parts(content))
-        })
-    };
+    let injected =
+        |parts| EntryContent::Message(Draft { is_injected: true, ..draft(Role::User, parts) });
+    let member = |key| value.get(key).unwrap_or(&Value::Null);
     match kind {
         "message" => value.get("message").map_or(EntryContent::Ignored, |m| message(m, draft)),
-        "custom_message" => injected(value.get("content").unwrap_or(&Value::Null)),
-        "branch_summary" => injected(value.get("summary").unwrap_or(&Value::Null)),
+        "custom_message" => injected(content::parts(member("content"))),
+        "branch_summary" => injected(within(BRANCH, member("summary"))),
         "compaction" => EntryContent::Compaction(PiCompaction {
             summary: Draft {
                 is_summary: true,
                 in_history: false,
-                ..draft(Role::User, summary_parts(value.get("summary").unwrap_or(&Value::Null)))
+                ..draft(Role::User, summary_parts(member("summary")))
             },
             first_kept: first_kept(value),
             before: counts::tokens_at(value, &["tokensBefore"]),
@@ -130,24 +127,34 @@ fn entry_content(kind: &str, value: &Value, span: &Span) -> EntryContent {
     }
 }
 
-/// Text that Pi sends before a summary (`COMPACTION_SUMMARY_PREFIX` in `messages.ts`).
-const BEFORE_SUMMARY: &str = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n";
-/// Text that Pi sends after a summary (`COMPACTION_SUMMARY_SUFFIX`).
-const AFTER_SUMMARY: &str = "\n</summary>";
+/// Texts that Pi sends before and after the summary of a compaction (`COMPACTION_SUMMARY_PREFIX` in `messages.ts`).
+const COMPACTION: [&str; 2] = [
+    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n",
+    "\n</summary>",
+];
+/// Texts that Pi sends before and after the summary of an abandoned branch (`BRANCH_SUMMARY_PREFIX`).
+const BRANCH: [&str; 2] = [
+    "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n",
+    "</summary>",
+];
 
-/// Returns a summary in the words that Pi sends.
+/// Returns the summary of a compaction in the words that Pi sends.
 pub(crate) fn summary_parts(summary: &Value) -> Vec<Part> {
+    within(COMPACTION, summary)
+}
+
+fn within([before, after]: [&str; 2], summary: &Value) -> Vec<Part> {
     let mut parts = content::parts(summary);
     if let [Part { body: Body::Text(text), .. }] = &mut parts[..] {
-        *text = format!("{BEFORE_SUMMARY}{text}{AFTER_SUMMARY}").into();
+        *text = format!("{before}{text}{after}").into();
     }
     parts
 }
 
 /// Returns the text of a summary without the words that Pi adds when it sends it.
 pub(super) fn bare_summary(text: &str) -> &str {
-    let bare = text.strip_prefix(BEFORE_SUMMARY).and_then(|text| text.strip_suffix(AFTER_SUMMARY));
-    bare.unwrap_or(text)
+    let bare = |[before, after]: [&str; 2]| text.strip_prefix(before)?.strip_suffix(after);
+    bare(COMPACTION).or_else(|| bare(BRANCH)).unwrap_or(text)
 }
 
 fn first_kept(value: &Value) -> Option<EntryRef> {
@@ -177,9 +184,11 @@ pub(crate) fn message(message: &Value, draft: impl Fn(Role, Vec<Part>) -> Draft)
             injected(content::text_part(0, &shell(message)).into_iter().collect())
         }
         Some("custom" | "hookMessage") => injected(content::parts(content)),
-        Some("branchSummary" | "compactionSummary") => {
-            let summary = message.get("summary").unwrap_or(&Value::Null);
-            injected(content::parts(summary))
+        Some("branchSummary") => {
+            injected(within(BRANCH, message.get("summary").unwrap_or(&Value::Null)))
+        }
+        Some("compactionSummary") => {
+            injected(summary_parts(message.get("summary").unwrap_or(&Value::Null)))
         }
         _ => EntryContent::Unknown,
     }
@@ -245,4 +254,21 @@ fn shell(message: &Value) -> String {
         let _ = write!(text, "\n\nCommand exited with code {code}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::json;
+
+    #[test]
+    fn summaries_are_sent_within_words_of_pi() {
+        for words in [COMPACTION, BRANCH] {
+            let parts = within(words, &json!("Sorted."));
+            let sent = parts[0].body.text();
+            assert!(sent.starts_with("The ") && sent.ends_with("</summary>"), "{sent}");
+            assert_eq!(bare_summary(sent), "Sorted.");
+        }
+        assert_eq!(bare_summary("Sorted."), "Sorted.");
+    }
 }

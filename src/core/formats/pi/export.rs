@@ -150,9 +150,7 @@ fn edit(editing: &Editing<'_>) -> Option<Vec<u8>> {
         PartChange::Removed => None,
         PartChange::Kept => Some(bytes[span.clone()].to_vec()),
         // Pi would put its words around it.
-        PartChange::Replaced(text) if bare_summary(text) == text && *found == ["summary"] => {
-            Some(shell(bytes, span, text))
-        }
+        PartChange::Replaced(text) if bare_summary(text) == text => Some(shell(bytes, span, text)),
         PartChange::Replaced(text) => {
             let place = at_path(bytes, span, found)?;
             Some(patched(bytes, span, vec![(place, json_string(bare_summary(text)))]))
