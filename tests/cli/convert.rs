@@ -116,7 +116,13 @@ fn every_loss_of_a_conversion_is_reported() {
                 for aspect in &converted.aspects {
                     assert!(aspect.held > 0 && aspect.kept <= aspect.held, "{aspect:?}");
                     n_said += usize::from(aspect.is_content) * aspect.held;
-                    if aspect.is_content && !aspect.is_whole() {
+                    // A file that only refers to an image has no data that could be kept.
+                    let refers = aspect.plural == "images and files"
+                        && session
+                            .parts
+                            .iter()
+                            .any(|part| matches!(part.body, Body::Media { bytes: 0, .. }));
+                    if aspect.is_content && !aspect.is_whole() && !refers {
                         partly.push(format!("{shown} as {}: {aspect:?}", target.name));
                     }
                 }
@@ -137,7 +143,12 @@ fn a_conversion_to_the_same_format_is_a_copy() {
         let out = folder.path().join(n.to_string());
         let converted = convert(&loaded, own, &out).unwrap();
         assert!(converted.is_copy && converted.aspects.is_empty());
-        assert_eq!(fs::read(&out).unwrap(), fs::read(&path).unwrap(), "{}", path.display());
+        // Sessions of a capture refer to a document without headers, which contain keys.
+        let expected = match own.name {
+            "request_capture" => loaded.case.session.source.bytes.whole().to_vec(),
+            _ => fs::read(&path).unwrap(),
+        };
+        assert_eq!(fs::read(&out).unwrap(), expected, "{}", path.display());
     }
 }
 

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::json::{Value, json};
 use crate::progress::Progress;
-use crate::session::{Draft, Managed, ManagedEntry, Role, Session};
+use crate::session::{Draft, Managed, ManagedEntry, Role, Session, Span};
 
 pub(super) const FORMAT: Format = Format {
     name: DIALECT.name,
@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     combine_files: Some(combined),
     parse,
     write_own: Some(export),
+    kept: Some(kept),
     recorded: &[
         RecordedData::Usage,
         RecordedData::Times,
@@ -183,6 +184,15 @@ fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, CannotExport>
         copy = editing::patched(&copy, &whole, patches);
     }
     Ok(copy)
+}
+
+/// Returns the span of a record that a copy keeps byte for byte; none of a summary, which a copy holds as a plain message.
+fn kept(record: &[u8]) -> Vec<Span> {
+    let whole = 0..record.len();
+    let is_summary = json::member(record, &whole, "metadata")
+        .and_then(|metadata| json::parse_span(record, &metadata))
+        .is_some_and(|metadata| json::str_at(&metadata, &["kind"]).is_some());
+    if is_summary { Vec::new() } else { vec![whole] }
 }
 
 fn body(body: &Value) -> Vec<(&'static str, Draft)> {
