@@ -118,10 +118,10 @@ fn every_loss_of_a_conversion_is_reported() {
                     n_said += usize::from(aspect.is_content) * aspect.held;
                     // A file that only refers to an image has no data that could be kept.
                     let refers = aspect.plural == "images and files"
-                        && session
-                            .parts
-                            .iter()
-                            .any(|part| matches!(part.body, Body::Media { bytes: 0, .. }));
+                        && (0..session.parts.len()).any(|part| {
+                            matches!(session.parts[part].body, Body::Media { .. })
+                                && formats::media_bytes(session, part).is_none()
+                        });
                     if aspect.is_content && !aspect.is_whole() && !refers {
                         partly.push(format!("{shown} as {}: {aspect:?}", target.name));
                     }

@@ -22,6 +22,7 @@ mod server;
 mod basics;
 mod command;
 mod compare;
+mod context;
 mod control_characters;
 mod convert;
 mod evaluate;
