@@ -1,10 +1,11 @@
 //! The tab Evaluate, and settings of a sweep that never act.
 
 use crate::screen::{
-    COMPACTED, MANY_RESULTS, Window, click, large, open, run_in_palette, runs, sample, says,
+    COMPACTED, MANY_RESULTS, Window, click, large, open, run_in_palette, runs, sample, says, sized,
     started_with, tab,
 };
 use egui::accesskit::Role;
+use egui::vec2;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::analysis::facts::{FactKind, Facts, LaneSurvival};
 use plimsoll::app::state::evaluate::state::kind_label;
@@ -15,7 +16,11 @@ use std::path::PathBuf;
 
 /// Opens the page of facts.
 fn window(path: PathBuf) -> Window {
-    let mut window = large(path);
+    facts_in(large(path))
+}
+
+/// Opens the page of facts in a window.
+fn facts_in(mut window: Window) -> Window {
     tab(&mut window, "Evaluate");
     click(&mut window, "Show facts");
     window
@@ -123,7 +128,8 @@ fn a_sweep_names_a_setting_that_never_acts_and_offers_the_best_that_acts() {
 
 #[test]
 fn facts_used_while_they_were_lost_are_counted_up_to_the_chosen_call() {
-    let mut window = window(sample(COMPACTED));
+    // High enough for the last row of the matrix.
+    let mut window = facts_in(sized(sample(COMPACTED), vec2(1440.0, 1100.0)));
     let (_, lanes) = evaluated(&window);
     let used = |survival: &LaneSurvival| -> Vec<usize> {
         let lost = survival.lost.iter();
