@@ -19,8 +19,8 @@ Every bundled preset with its default settings. [Presets and the policy language
 - **First compaction**, **requests**: a conversation of 12 turns with 12 tool calls of 1,000 tokens each, replayed with a window
   of 128,000 tokens: the tokens before and after the first compaction, the number of compactions, and the number of requests
   for a summary. A summary counts with its predicted size.
-- **Proof**: *proven* presets returned the same as the system's own code in that many test cases; *facts* come from its code or
-  documentation; *observed* behaviour was seen from outside, as its code is not public.
+- **Proof**: *proven* presets returned the same as the named version of the system in that many test cases; *facts* come from
+  its code or documentation; *observed* behaviour was seen from outside, as its code is not public.
 ";
 
 /// Context windows of the table.
@@ -80,7 +80,7 @@ fn every_preset_names_its_kind_and_how_it_is_known() {
 /// Adds the row of a preset.
 fn row(page: &mut String, policy: &Policy, cases: &[Case], example: &Case) {
     let settings = policy.defaults();
-    let proof = policy.proof.map_or_else(String::new, |proof| proof.to_string());
+    let proof = policy.proof.as_ref().map(ToString::to_string).unwrap_or_default();
     let _ = write!(page, "| `{}` | {proof} |", policy.name);
     for case in cases {
         let trigger = policy.trigger(&settings, case, 0);

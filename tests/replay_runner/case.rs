@@ -10,6 +10,8 @@ pub(crate) struct ReplayCase {
     pub(crate) system: String,
     /// Name of the preset that reproduces it.
     pub(crate) preset: String,
+    /// Version of the system whose code made the case.
+    pub(crate) version: Version,
     /// Settings by the system's own names.
     pub(crate) config: Value,
     /// Context window in tokens.
@@ -30,6 +32,25 @@ pub(crate) struct ReplayCase {
     pub(crate) halt: Option<String>,
     /// Numbers of the summary requests that failed, from 1, if the configuration lists them.
     pub(crate) configured_failures: Vec<usize>,
+}
+
+/// A version or commit of a system, ordered by its numbers.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version {
+    numbers: Vec<u64>,
+    pub(crate) name: String,
+}
+
+/// Length of a commit in a preset.
+const COMMIT: usize = 8;
+
+impl Version {
+    fn of(upstream: &Value) -> Self {
+        let commit = || upstream["commit"].as_str().map(|commit| &commit[..COMMIT.min(commit.len())]);
+        let name = upstream["version"].as_str().or_else(commit).unwrap_or_default();
+        let numbers = name.split('.').map_while(|part| part.parse().ok()).collect();
+        Self { numbers, name: name.to_owned() }
+    }
 }
 
 /// A request that the provider rejected.
@@ -68,6 +89,7 @@ impl ReplayCase {
         Ok(Self {
             system: text_of("system")?,
             preset: text_of("preset")?,
+            version: Version::of(&whole["upstream"]),
             config: whole["config"].clone(),
             window: whole["window"].as_u64().ok_or("no `window`")?,
             max_output: whole["max_output"].as_u64().ok_or("no `max_output`")?,

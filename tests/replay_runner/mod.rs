@@ -11,12 +11,12 @@ mod systems;
 
 use crate::vector_runners::compare::difference;
 use crate::{Tally, case_files, wrong_proof};
-use case::{ExpectedCall, ReplayCase};
+use case::{ExpectedCall, ReplayCase, Version};
 use known_differences::known_differences;
 use plimsoll::json::{Value, json};
 use rayon::prelude::*;
 use replay::{ActualCall, Origin, REFUSED, Replay, without_class};
-use settings::policy;
+use settings::{has_defaults, policy};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -42,7 +42,10 @@ fn replays_send_what_the_systems_sent() {
     for judged in bundled.par_iter().map(|file| judged(file)).collect::<Vec<_>>() {
         let is_known = results.known.remove(&judged.name).is_some();
         if let Verdict::Passed = judged.verdict {
-            *results.proven.entry(judged.preset.clone()).or_default() += 1;
+            let proven = results.proven.entry(judged.preset.clone()).or_default();
+            proven.passed += 1;
+            proven.version = std::mem::take(&mut proven.version).max(judged.version.clone());
+            proven.with_defaults += usize::from(judged.has_defaults);
         }
         results.add(judged, is_known);
     }
@@ -57,7 +60,12 @@ fn replays_send_what_the_systems_sent() {
     let Results { known, tallies, mut output, mut unexpected, proven } = results;
     let absent = known.keys().map(|name| format!("{name} is listed but is not a covered case"));
     unexpected.extend(absent);
-    unexpected.extend(proven.into_iter().filter_map(wrong_proof));
+    for (preset, proven) in &proven {
+        unexpected.extend(wrong_proof(preset, proven.passed, Some(&proven.version.name)));
+        if proven.with_defaults == 0 {
+            unexpected.push(format!("{preset} has no case with the system's own defaults"));
+        }
+    }
     add_table(&mut output, &tallies);
     io::stdout().write_all(output.as_bytes()).unwrap();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
@@ -74,8 +82,18 @@ struct Results {
     output: String,
     /// Results other than the expected ones.
     unexpected: Vec<String>,
-    /// Numbers of bundled cases that passed, by preset.
-    proven: BTreeMap<String, usize>,
+    /// Bundled cases that passed, by preset.
+    proven: BTreeMap<String, Proven>,
+}
+
+/// The bundled cases of a preset that passed.
+#[derive(Default)]
+struct Proven {
+    passed: usize,
+    /// Cases with the system's own defaults.
+    with_defaults: usize,
+    /// The newest version.
+    version: Version,
 }
 
 impl Results {
@@ -126,6 +144,10 @@ struct Judged {
     name: String,
     system: String,
     preset: String,
+    /// Version of the system that made the case.
+    version: Version,
+    /// Whether all settings have the values of the preset.
+    has_defaults: bool,
     verdict: Verdict,
 }
 
@@ -135,15 +157,24 @@ fn judged(file: &Path) -> Judged {
     let stem = file.file_stem().unwrap_or_default();
     let name = format!("{}/{}", folder.display(), stem.display());
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-    let (system, preset, verdict) = match text.and_then(|text| ReplayCase::parse(&text)) {
+    match text.and_then(|text| ReplayCase::parse(&text)) {
         Ok(case) => {
             let verdict = catch_unwind(AssertUnwindSafe(|| judge(&case)));
             let panicked = || Verdict::Failed("panicked".to_owned());
-            (case.system, case.preset, verdict.unwrap_or_else(|_| panicked()))
+            let verdict = verdict.unwrap_or_else(|_| panicked());
+            let has_defaults = has_defaults(&case);
+            let ReplayCase { system, preset, version, .. } = case;
+            Judged { name, system, preset, version, has_defaults, verdict }
         }
-        Err(why) => ("unread".to_owned(), String::new(), Verdict::Failed(why)),
-    };
-    Judged { name, system, preset, verdict }
+        Err(why) => Judged {
+            name,
+            system: "unread".to_owned(),
+            preset: String::new(),
+            version: Version::default(),
+            has_defaults: false,
+            verdict: Verdict::Failed(why),
+        },
+    }
 }
 
 fn judge(case: &ReplayCase) -> Verdict {

@@ -82,6 +82,20 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     Ok(values)
 }
 
+/// Returns whether a case runs its system with the defaults of the preset, apart from what the model and its answers decide:
+/// the longest answer and the size of a summary.
+pub(crate) fn has_defaults(case: &ReplayCase) -> bool {
+    let Ok(Some(policy)) = policy(case) else {
+        return false;
+    };
+    let defaults = policy.defaults();
+    let is_own = |knob: &&Knob| !knob.is_assumed && knob.name != "max_output";
+    settings(case, &policy).is_ok_and(|values| {
+        let mut own = policy.knobs.iter().filter(is_own);
+        own.all(|knob| values.get(&knob.name) == defaults.get(&knob.name))
+    })
+}
+
 /// Returns the key that a configuration has for a setting: cases leave out the class or the model that owns it, or name it
 /// otherwise.
 fn case_key<'a>(config: &Value, key: &'a str) -> &'a str {

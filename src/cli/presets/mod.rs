@@ -160,7 +160,7 @@ fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {
         label: &policy.label,
         help: &policy.help,
         kind: policy.kind,
-        proof: policy.proof,
+        proof: policy.proof.clone(),
         settings: policy.knobs.iter().map(|knob| knob.name.as_str()).collect(),
         stages: policy.stages.iter().map(|stage| stage.id.as_str()).collect(),
         path: path.map(Path::to_string_lossy),
@@ -204,7 +204,7 @@ fn list(words: &[String], as_json: bool) -> anyhow::Result<()> {
 
 /// Returns the lines of a preset: its name, its label and how it is known, then the first sentence of its description.
 fn row(policy: &Policy) -> String {
-    let proof = policy.proof.map_or_else(String::new, |proof| format!(", {proof}"));
+    let proof = policy.proof.as_ref().map_or_else(String::new, |proof| format!(", {proof}"));
     let (name, label) = (clean(&policy.name), clean(&policy.label));
     let help = clean(policy.first_sentence());
     format!("  {name:<24} {label}{proof}\n      {help}\n")

@@ -162,7 +162,7 @@ pub(super) fn json_output<'a>(policy: &'a Policy, toml: &'a str) -> PresetOutput
         label: &policy.label,
         help: &policy.help,
         kind: policy.kind,
-        proof: policy.proof,
+        proof: policy.proof.clone(),
         settings: policy.knobs.iter().map(setting).collect(),
         lets: lets.collect(),
         stages: policy.stages.iter().map(stage).collect(),

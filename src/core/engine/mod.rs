@@ -68,7 +68,7 @@ pub use policy::stages::{
 };
 pub use policy::trigger::OwnTrigger;
 pub use policy::{
-    Knob, KnobRole, KnobValues, Policy, PolicyError, PolicyKind, Proof, SensibleRange,
+    Evidence, Knob, KnobRole, KnobValues, Policy, PolicyError, PolicyKind, Proof, SensibleRange,
 };
 pub use received::{
     PartVisibility, PolicyText, Received, ReceivedChange, TextChange, TextKind, Visibility,

@@ -101,7 +101,7 @@ mod tests {
                 name: policy.name.clone(),
                 label: policy.label.clone(),
                 // The proof applies only to the original preset.
-                proof: policy.proof,
+                proof: policy.proof.clone(),
                 ..back.policy
             };
             assert_eq!(format!("{named:?}"), format!("{policy:?}"));

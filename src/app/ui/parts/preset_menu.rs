@@ -39,7 +39,7 @@ pub(crate) fn list(ui: &mut Ui, policies: &Policies, chosen: &str) -> Option<Str
                 }
                 widgets::section(ui, group.title);
                 for policy in &group.policies {
-                    let proof = policy.proof.map(|proof| proof.to_string());
+                    let proof = policy.proof.as_ref().map(ToString::to_string);
                     let proof = proof.as_deref().unwrap_or_default();
                     let is_chosen = policy.name == chosen;
                     let row = widgets::choice(ui, &policy.label, proof, &policy.help, is_chosen);

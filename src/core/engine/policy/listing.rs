@@ -50,12 +50,26 @@ impl PolicyKind {
 }
 
 /// Evidence for the behaviour of a preset.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Proof {
+    /// The system's own code returned the same in test cases.
+    Cases {
+        /// Number of test cases.
+        cases: usize,
+        /// Version or commit of the system.
+        version: String,
+    },
+    /// No test case.
+    Without(Evidence),
+}
+
+/// Evidence other than test cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
-    /// The system's own code returned the same in this many test cases.
-    Cases(usize),
+pub enum Evidence {
     /// The system's code or documentation was read.
     Facts,
     /// The system's code is not public; the behaviour was observed from outside.
@@ -65,9 +79,9 @@ pub enum Proof {
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cases(n) => write!(f, "proven ({n} cases)"),
-            Self::Facts => f.write_str("facts"),
-            Self::Observed => f.write_str("observed"),
+            Self::Cases { cases, version } => write!(f, "proven ({version}, {cases} cases)"),
+            Self::Without(Evidence::Facts) => f.write_str("facts"),
+            Self::Without(Evidence::Observed) => f.write_str("observed"),
         }
     }
 }
@@ -82,7 +96,7 @@ impl Policy {
     /// Returns whether its name, label, kind, proof or description contains all these words, in any case.
     pub fn matches(&self, words: &[impl AsRef<str>]) -> bool {
         let (title, name) = self.kind.map_or(("", ""), |kind| (kind.title(), kind.name()));
-        let proof = self.proof.map_or_else(String::new, |proof| proof.to_string());
+        let proof = self.proof.as_ref().map(ToString::to_string).unwrap_or_default();
         let text = [&*self.name, &self.label, title, name, &proof, &self.help].join("\n");
         let text = text.to_lowercase();
         let mut words = words.iter().map(|word| word.as_ref().to_lowercase());

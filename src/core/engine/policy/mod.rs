@@ -7,12 +7,12 @@ pub(super) mod stages;
 pub(super) mod trigger;
 
 use crate::engine::case::Case;
-use crate::engine::expr::{Expr, ExprError, Moment, Quantity};
+use crate::engine::expr::{Expr, ExprError, Moment};
 use crate::engine::meter::Meter;
 use crate::engine::named::window::NamedWindow;
 use crate::engine::policy::stages::Stage;
 use crate::units::Tokens;
-pub use listing::{PolicyKind, Proof};
+pub use listing::{Evidence, PolicyKind, Proof};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -265,7 +265,7 @@ impl Policy {
     pub fn output_reserve(&self, values: &KnobValues, case: &Case, call: usize) -> Tokens {
         let reserve = if let Some(expr) = &self.reserve {
             let mut moment = Moment::default();
-            moment.set(Quantity::Window, case.windows.at(call).as_f64());
+            moment.set_window(case.windows.at(call), case.window_share());
             let model = case.model_at(call);
             moment.set_model(self.window, model);
             expr.bind(&self.bindings(values)).value(&moment)
