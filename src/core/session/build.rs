@@ -46,6 +46,7 @@ impl SessionBuilder {
             project: None,
             models: Vec::new(),
             default_vendor: None,
+            window_share: 1.0,
             messages: Vec::new(),
             parts: Vec::new(),
             calls: Vec::new(),
@@ -141,6 +142,11 @@ impl SessionBuilder {
     pub fn call(&mut self, draft: CallDraft) -> usize {
         self.session.calls_from = CallsFrom::Recorded;
         self.push_call(draft)
+    }
+
+    /// Sets the share of a model's context window that the recorded windows are.
+    pub fn window_share(&mut self, share: f64) {
+        self.session.window_share = share;
     }
 
     /// Begins a turn. Its user message may be missing: the next call then opens the turn.

@@ -65,6 +65,9 @@ pub struct Session {
     pub models: Vec<String>,
     /// Vendor of the models of a session that names none, if its format implies one.
     pub default_vendor: Option<ModelVendor>,
+    /// The share of a model's context window that the recorded windows are: below 1 if the program keeps a margin of its
+    /// own.
+    pub window_share: f64,
     /// All messages in order, including those that only a recorded compaction wrote (see [`Message::in_history`]).
     pub messages: Vec<Message>,
     /// All parts of all messages, in order. Each message has a range of them.

@@ -49,6 +49,7 @@ pub mod agent_framework;
 pub mod ai_sdk;
 pub mod aider;
 pub mod baseagent;
+pub mod claude_code;
 pub mod cline;
 pub mod cline_legacy;
 pub mod codex;
@@ -97,6 +98,7 @@ pub static REGISTRY: Registry = Registry {
         ai_sdk::ACTIONS,
         aider::ACTIONS,
         baseagent::ACTIONS,
+        claude_code::ACTIONS,
         cline::ACTIONS,
         cline_legacy::ACTIONS,
         codex::ACTIONS,

@@ -13,7 +13,7 @@ pub(super) mod storage;
 use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
-use budget::WindowPlan;
+use budget::{WindowPlan, WindowSource};
 use index::SessionIndex;
 use manual_edits::{ManualEdits, Pins};
 use memo::Memo;
@@ -95,6 +95,14 @@ impl Case {
             reported: self.reported.clone(),
             storage: self.storage.clone(),
             ..case.with_manual_edits((*self.manual_edits).clone())
+        }
+    }
+
+    /// Returns the share of the model's context window that the windows are (see [`Session::window_share`]).
+    pub fn window_share(&self) -> f64 {
+        match self.windows.source {
+            WindowSource::Recorded => self.session.window_share,
+            WindowSource::User | WindowSource::ModelTable | WindowSource::Assumed => 1.0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Quantities that a run measures, and their values at one moment.
 
 use crate::engine::named::window::NamedWindow;
+use crate::units::Tokens;
 
 /// A quantity that a run measures at every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,9 @@ pub enum Quantity {
     Used,
     /// The context window.
     Window,
+    /// The share of the model's context window that the window is: below 1 if the session's program recorded a window
+    /// from which it had subtracted a margin of its own.
+    WindowShare,
     /// The input budget: window minus output reserve.
     Input,
     /// Tokens reserved for the answer.
@@ -51,9 +55,10 @@ pub enum Quantity {
 
 impl Quantity {
     /// All quantities with their names.
-    pub const ALL: [(&'static str, Self); 19] = [
+    pub const ALL: [(&'static str, Self); 20] = [
         ("used", Self::Used),
         ("window", Self::Window),
+        ("window_share", Self::WindowShare),
         ("input", Self::Input),
         ("output_reserve", Self::OutputReserve),
         ("msgs", Self::Msgs),
@@ -94,6 +99,12 @@ impl Moment {
     pub(crate) fn set_model(&mut self, known: Option<&NamedWindow>, model: &str) {
         self.set(Quantity::ModelWindow, known.map_or(0, |k| (k.window)(model)) as f64);
         self.set(Quantity::ModelOutput, known.map_or(0, |k| (k.output)(model)) as f64);
+    }
+
+    /// Sets the window of a call.
+    pub(crate) fn set_window(&mut self, window: Tokens, share: f64) {
+        self.set(Quantity::Window, window.as_f64());
+        self.set(Quantity::WindowShare, share);
     }
 
     /// Sets one quantity.

@@ -126,9 +126,9 @@ impl Policy {
     fn moment_of(&self, values: &KnobValues, case: &Case, call: usize) -> Moment {
         let mut moment = Moment::default();
         moment.set_model(self.window, case.model_at(call));
+        moment.set_window(case.windows.at(call), case.window_share());
         let (window, reserve) = (case.windows.at(call), self.output_reserve(values, case, call));
         let known = [
-            (Quantity::Window, window),
             (Quantity::Input, window - reserve),
             (Quantity::OutputReserve, reserve),
             (Quantity::Tools, self.meter.tools(case)),

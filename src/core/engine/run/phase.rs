@@ -56,7 +56,7 @@ impl Run<'_> {
         moment.set(Quantity::CallInTurn, call_in_turn);
         moment.set(Quantity::Idle, idle);
         moment.set(Quantity::Attempt, 0.0);
-        moment.set(Quantity::Window, self.case.windows.at(self.call).as_f64());
+        moment.set_window(self.case.windows.at(self.call), self.case.window_share());
         if let Some(reserve) = &self.reserve {
             self.output_reserve = Tokens(reserve.value(moment).max(0.0).round() as u64);
         }

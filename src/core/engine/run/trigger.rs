@@ -48,6 +48,7 @@ impl<'a> Triggers<'a> {
         let bind = |stage: &'a Stage| {
             let mut bound = stage.bind(&names);
             let is_off = bound.when.constant_value() == Some(0.0);
+            bound.when = bound.when.fix(Quantity::WindowShare, case.window_share());
             if !case.windows.varies() {
                 let window = case.windows.at(0).as_f64();
                 bound.when = bound.when.fix(Quantity::Window, window);

@@ -6,7 +6,7 @@ use super::items::{ItemKind, ResponseItem};
 use super::lines::{LineContent, Meta, RolloutLine};
 use super::message_index::MessageIndex;
 use super::neighbors;
-use super::usage::Meter;
+use super::usage::{Meter, WINDOW_SHARE};
 use crate::formats::json::shortened;
 use crate::formats::read_log::ReadLog;
 use crate::formats::{Input, ParseError, Parsed, Warning, title};
@@ -88,8 +88,10 @@ pub(super) struct CodexReader {
 
 impl CodexReader {
     fn new(source: Source, log: ReadLog) -> Self {
+        let mut builder = SessionBuilder::new(source);
+        builder.window_share(WINDOW_SHARE);
         Self {
-            builder: SessionBuilder::new(source),
+            builder,
             log,
             fork: Fork::default(),
             is_copied: false,

@@ -28,6 +28,10 @@ pub(super) enum Reading {
     Repeat,
 }
 
+/// The share of a model's window that Codex uses and records: `effective_context_window_percent` of all models that it
+/// knows (0.171.0).
+pub(super) const WINDOW_SHARE: f64 = 0.95;
+
 // Positions in `FIELDS`.
 const INPUT: usize = 0;
 const CACHED: usize = 1;
