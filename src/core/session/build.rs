@@ -282,6 +282,13 @@ impl SessionBuilder {
         }
     }
 
+    /// Adds a message to those that the latest compaction kept, behind them: one that exists only because of it.
+    pub fn keep_in_last_compaction(&mut self, message: usize) {
+        if let Some(compaction) = self.session.compactions.last_mut() {
+            compaction.kept.push(message);
+        }
+    }
+
     /// Adds usage that the program totals for a model.
     pub fn total(&mut self, model: &str, usage: &Usage) {
         let totals = &mut self.session.totals;

@@ -25,11 +25,24 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Removes what stands between tags of this name from the texts of the user.
+    /// Replaces each text that contains `word` by `word` alone.
+    pub(super) fn shorten_to(&mut self, word: &str) {
+        for piece in &mut self.pieces {
+            if let Piece::Text { text, .. } = piece
+                && text.contains(word)
+            {
+                word.clone_into(text);
+            }
+        }
+    }
+
+    /// Removes what stands between tags of this name from results and the texts of the user.
     pub(super) fn remove_tagged(&mut self, tag: &str) {
         let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
         for piece in &mut self.pieces {
-            let Piece::Text { role: "user", text } = piece else { continue };
+            let (Piece::Text { role: "user", text } | Piece::Result { text, .. }) = piece else {
+                continue;
+            };
             while let Some(start) = text.find(&open) {
                 let Some(length) = text[start..].find(&close) else { break };
                 text.replace_range(start..start + length + close.len(), "");
@@ -202,7 +215,7 @@ fn bare(id: &str) -> String {
     id.find("__call_").map_or(id, |at| &id[at + 2..]).to_owned()
 }
 
-fn spaced(text: &str) -> String {
+pub(super) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

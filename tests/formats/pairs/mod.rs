@@ -4,6 +4,7 @@
 //! bypasses the capture of the test harness, so that it is always shown.
 
 mod content;
+mod predicted;
 mod requests;
 
 use crate::program::plimsoll;
@@ -53,10 +54,7 @@ struct Tally {
 
 #[test]
 fn recorded_contexts_equal_the_requests_that_the_server_received() {
-    let mut folders = vec![repository().join("tests/pairs")];
-    folders.extend(std::env::var_os("PLIMSOLL_PAIRS").map(PathBuf::from));
-    let pairs: Vec<Pair> = folders.iter().flat_map(|folder| read_pairs(folder)).collect();
-    assert!(pairs.len() >= 36, "the pairs of this repository are there");
+    let pairs = all_pairs();
     let results: Vec<(Tally, Vec<String>)> = pairs.par_iter().map(Pair::check).collect();
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -109,7 +107,7 @@ impl Pair {
                 continue;
             }
             let expected = of_request(&sent.received.api, &sent.received.body);
-            match context(home.path(), sent) {
+            match context(home.path(), sent, &[]) {
                 Err(why) => problems.push(format!("call {}: no context: {why}", sent.call)),
                 Ok(found) => {
                     tally.with_system += usize::from(found.system == expected.system);
@@ -141,14 +139,9 @@ impl Pair {
         let found: Vec<_> = listed.into_iter().flatten().map(|c| c["call"].clone()).collect();
         let found: Vec<_> = found.iter().filter_map(Value::as_u64).collect();
         // A file whose earlier calls were overwritten begins with the summary that replaced them.
-        let begins_with_summary = self.meta["lost"].as_u64().is_some_and(|lost| lost > 0);
-        let found: Vec<u64> =
-            found.into_iter().filter(|call| !(begins_with_summary && *call == 1)).collect();
-        let happened = self.compactions();
-        let happened: Vec<u64> = happened
-            .into_iter()
-            .filter(|call| !(self.is_lost(*call) || begins_with_summary && *call == 1))
-            .collect();
+        let mut found = found;
+        found.retain(|call| !(self.begins_with_summary() && *call == 1));
+        let happened = self.compactions_in_file();
         if found != happened {
             problems.push(format!("compactions before calls {happened:?}, read {found:?}"));
         }
@@ -203,6 +196,17 @@ impl Pair {
         found
     }
 
+    fn begins_with_summary(&self) -> bool {
+        self.meta["lost"].as_u64().is_some_and(|lost| lost > 0)
+    }
+
+    /// Returns the calls before which a compaction happened that the file still shows.
+    fn compactions_in_file(&self) -> Vec<u64> {
+        let mut happened = self.compactions();
+        happened.retain(|call| !(self.is_lost(*call) || self.begins_with_summary() && *call == 1));
+        happened
+    }
+
     /// Returns whether no file contains the context of this call, from 1, any more.
     fn is_lost(&self, call: u64) -> bool {
         let received = self.agents_requests().nth(call as usize - 1);
@@ -246,6 +250,15 @@ impl Pair {
     }
 }
 
+/// Reads the pairs of this repository and those of the folder that `PLIMSOLL_PAIRS` names.
+fn all_pairs() -> Vec<Pair> {
+    let mut folders = vec![repository().join("tests/pairs")];
+    folders.extend(std::env::var_os("PLIMSOLL_PAIRS").map(PathBuf::from));
+    let pairs: Vec<Pair> = folders.iter().flat_map(|folder| read_pairs(folder)).collect();
+    assert!(pairs.len() >= 36, "the pairs of this repository are there");
+    pairs
+}
+
 /// Reads all pairs of a folder, sorted by name.
 fn read_pairs(folder: &Path) -> Vec<Pair> {
     let folders = |of: &Path| -> Vec<PathBuf> {
@@ -278,14 +291,14 @@ fn inspect(home: &Path, file: &Path) -> Result<Value, String> {
         .map_err(|why| format!("{why}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Runs `context` for a call and reads what it wrote.
-fn context(home: &Path, sent: &SentBy<'_>) -> Result<Content, String> {
+/// Runs `context` for a call, with further options, and reads what it wrote.
+fn context(home: &Path, sent: &SentBy<'_>, options: &[&str]) -> Result<Content, String> {
     let written = tempfile::tempdir_in(home).expect("a folder");
     let written = written.path().join("context.json");
     let (file, call) = (sent.file.to_str().expect("a path"), sent.call.to_string());
     let to = written.to_str().expect("a path");
     let args = ["context", file, "--at-call", &call, "--format", "openai_chat", "-o", to];
-    let output = plimsoll(home, &[&args[..], &["--no-state"]].concat());
+    let output = plimsoll(home, &[&args[..], options, &["--no-state"]].concat());
     let Ok(text) = fs::read(&written) else {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     };

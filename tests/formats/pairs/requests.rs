@@ -14,6 +14,8 @@ pub(super) struct Received {
     pub role: String,
     /// Whether the server answered with an error.
     pub failed: bool,
+    /// Text of the answer; empty if it has none.
+    pub text: String,
     /// The whole body.
     pub body: Map<String, Value>,
 }
@@ -45,6 +47,7 @@ pub(super) fn read(path: &Path) -> Vec<Received> {
             api: line["kind"].as_str().expect("an API").to_owned(),
             role: answer["role"].as_str().unwrap_or_default().to_owned(),
             failed: !matches!(&answer["error"], Value::Null | Value::Bool(false)),
+            text: answer["text"].as_str().unwrap_or_default().to_owned(),
             body,
         });
     }

@@ -33,19 +33,25 @@ TOOLS = [{"name": "read_file", "description": "Reads a file.", "inputSchema": SC
 class Run:
     """A conversation played through the program."""
 
-    def __init__(self, conversation, config, usage, summary):
+    def __init__(self, conversation, config, usage, summary, rejects):
+        self.rejects, self.rejected = list(rejects), []
         self.recorded, self.config, self.given, self.summary = conversation.messages, config, usage, summary
         self.results = {m["tool_call_id"]: m["content"] for m in self.recorded if m["role"] == "tool"}
         self.answers = [i for i, m in enumerate(self.recorded) if m["role"] == "assistant"]
         self.usage, self.calls, self.n_asked = [], [], 0
 
     def respond(self, request):
-        """Answers a request as the model: returns blocks and usage."""
+        """Answers a request as the model: returns blocks and usage, or no blocks for a request that is too long."""
         messages = self.chat(request["messages"])
         if messages[-1]["content"].startswith(REQUEST):
             self.n_asked += 1
             return [{"type": "text", "text": f"<summary>\n{self.summary}\n</summary>"}], (10, 10)
         nth, at = len(self.calls), self.answers[len(self.calls)]
+        if nth + 1 in self.rejects:
+            self.rejects.remove(nth + 1)
+            sent = [{"role": "system", "content": request["system"][-1]["text"]}] + messages
+            self.rejected.append({"call": nth + 1, "sent": sent})
+            return [], (0, 0)
         answer = self.recorded[at]
         blocks = [{"type": "text", "text": answer["content"]}] * bool(answer["content"])
         for call in answer.get("tool_calls", []):
@@ -133,9 +139,9 @@ def stub(run):
         def log_message(self, *_):
             pass
 
-        def send(self, kind, text):
+        def send(self, kind, text, status=200):
             data = text.encode()
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
@@ -146,6 +152,9 @@ def stub(run):
             if "count_tokens" in self.path:
                 return self.send("application/json", '{"input_tokens": 100}')
             blocks, (n_in, n_out) = run.respond(request)
+            if not blocks:
+                error = {"type": "invalid_request_error", "message": "prompt is too long: 200001 tokens > 200000 maximum"}
+                return self.send("application/json", json.dumps({"type": "error", "error": error}), 400)
             message = {"id": f"msg_{len(run.calls)}_{run.n_asked}", "type": "message", "role": "assistant", "model": request["model"],
                        "content": [], "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": n_in, "output_tokens": 1}}
             events = [{"type": "message_start", "message": message}]
@@ -192,10 +201,10 @@ def talk(seed, turns, **more):
     return conversation
 
 
-def case(name, conversation, notes, usage, summary=SUMMARY, window=100000, **config):
-    """Returns a case. `usage` gives the reported tokens of each call."""
-    config = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": window, **config}
-    run = Run(conversation, config, usage, summary)
+def case(name, conversation, notes, usage, summary=SUMMARY, window=100000, rejects=(), **config):
+    """Returns a case. `usage` gives the reported tokens of each call, `rejects` the calls whose first request is too long."""
+    config = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": window, **config} if window else config
+    run = Run(conversation, config, usage, summary, rejects)
     run.play(sys.argv[1])
     return name, {
         "system": "claude-code",
@@ -207,6 +216,7 @@ def case(name, conversation, notes, usage, summary=SUMMARY, window=100000, **con
         "input": {"messages": conversation.messages, "usage": run.usage},
         "summary": summary,
         "calls": run.calls,
+        **({"rejected": run.rejected} if run.rejected else {}),
         "notes": f"{notes} Reminders, the text around a summary and the summary request are left out.",
     }
 
@@ -231,6 +241,14 @@ def chosen():
                CLAUDE_CODE_MAX_OUTPUT_TOKENS=8000)
     yield case("reached", talk(9, 6, steps=2, **long), "Reached with a shorter answer.", at(80000, 3, 6),
                CLAUDE_CODE_MAX_OUTPUT_TOKENS=8000)
+    yield case("defaults", talk(11, 6, steps=3, **long), "Without settings it never acts before a rejection.",
+               lambda nth: 30000 + 9000 * nth, window=None)
+    yield case("defaults-rejected", talk(12, 7, steps=3, **long), "Without settings, two calls are rejected.", at(150000, 9, 15),
+               window=None, rejects=(11, 18))
+    yield case("defaults-run", talk(13, 1, steps=(16,), **long), "Without settings, calls of one turn are rejected.",
+               at(150000, 9, 15), window=None, rejects=(11, 16))
+    yield case("defaults-short", talk(14, 2, steps=(2,), **long), "Rejected early, with little to summarize.", at(150000, 1),
+               window=None, rejects=(4,))
     yield case("larger-window", talk(10, 6, steps=2, **long), "Another window.", at(118000, 3, 6), window=150000)
 
 

@@ -8,7 +8,6 @@ use crate::engine::outcome::Sample;
 use crate::engine::policy::stages::Mutates;
 use crate::engine::vocabulary::Hook;
 use crate::engine::working::prefix::LastPrompt;
-use crate::session::RecordedCompaction;
 use crate::units::Tokens;
 
 impl Run<'_> {
@@ -68,14 +67,17 @@ impl Run<'_> {
             return;
         }
         let input = self.working.metered();
+        let recorded = if self.triggers.are_settled { None } else { self.recorded_usage() };
         if self.call + 1 == self.case.session.calls.len() {
             self.settle();
         }
         self.back_to_store();
-        let kept = self.working.metered();
+        let kept = [self.working.metered(), self.working.tokens()];
         self.append_answer();
         if !self.triggers.are_settled {
-            self.note_report(input, self.working.metered() - kept);
+            let metered = [input, self.working.metered() - kept[0]];
+            let counted = [used, self.working.tokens() - kept[1]];
+            self.note_report(metered, counted, recorded);
         }
         self.acted = false;
         self.phase = self.skip_empty(Phase::Stages(Hook::AfterCall, 0));
@@ -84,34 +86,17 @@ impl Run<'_> {
     /// Returns whether the provider would reject the call with a context of this size: one above the window, or at
     /// least as large as one that it rejected here. It accepts what it answered in the recorded run, whatever we count,
     /// unless the user asks about another window.
-    fn would_be_rejected(&self, used: Tokens) -> bool {
+    fn would_be_rejected(&mut self, used: Tokens) -> bool {
         let session = &self.case.session;
         let call = session.calls.get(self.call);
         let rejected_size = call.and_then(|call| call.rejected_size);
         let is_over =
             self.budget().overflows(used) || rejected_size.is_some_and(|size| used >= size);
-        let is_as_recorded = || {
-            let is_later = |compaction: &RecordedCompaction| compaction.call > self.call;
-            self.outcome.events.is_empty() && session.compactions.iter().all(is_later)
-        };
-        let is_answered = || call.is_some_and(|call| call.usage.is_some()) && is_as_recorded();
         let is_of_run = self.case.windows.source != WindowSource::User;
-        is_over && self.case.reported_at(self.call).is_none() && !(is_of_run && is_answered())
-    }
-
-    /// Records the provider's report of a call with this input and this answer.
-    pub(super) fn note_report(&mut self, input: Tokens, answer: Tokens) {
-        let (input, answer) = match self.case.reported_at(self.call) {
-            None => (input.as_f64(), answer.as_f64()),
-            Some(given) => {
-                given.map_or((0.0, 0.0), |given| (given.input.as_f64(), given.output.as_f64()))
-            }
-        };
-        let moment = &mut self.triggers.moment;
-        moment.set(Quantity::LastInput, input);
-        moment.set(Quantity::LastTotal, input + answer);
-        moment.set(Quantity::ReportedInput, input);
-        moment.set(Quantity::ReportedOutput, answer);
+        let was_answered = is_of_run && call.is_some_and(|call| call.usage.is_some());
+        is_over
+            && self.case.reported_at(self.call).is_none()
+            && !(was_answered && self.is_as_recorded())
     }
 
     /// Handles a call without an answer: stages may change the store rather than the call's view.

@@ -5,6 +5,7 @@
 //! interface.
 
 mod account;
+mod as_recorded;
 mod call;
 mod clock;
 mod dedupe;
@@ -35,6 +36,7 @@ use crate::engine::vocabulary::Hook;
 use crate::engine::working::Working;
 use crate::engine::working::prefix::Prefix;
 use crate::units::Tokens;
+use as_recorded::AsRecorded;
 use clock::Clock;
 use named_state::{NamedState, PendingAction};
 use plan::PendingEdit;
@@ -132,6 +134,8 @@ pub struct Run<'a> {
     failures: Vec<Failure>,
     /// Pinned messages that a real system removed or changed.
     unpinned: Option<Unpinned>,
+    /// The last comparison with the recorded context.
+    as_recorded: AsRecorded,
     outcome: Outcome,
 }
 
@@ -235,6 +239,7 @@ impl<'a> Run<'a> {
             acts_from: 0,
             failures: Vec::new(),
             unpinned: None,
+            as_recorded: AsRecorded::default(),
             outcome: Outcome { samples, ..Outcome::default() },
         };
         if schedule != Schedule::Replay {
@@ -257,10 +262,14 @@ impl<'a> Run<'a> {
         }
         if let Some(last) = recorded::call_before(self.case, self.until) {
             let mut sent = recorded::working(self.case, &self.working.meter, Some(last));
-            let input = sent.metered();
+            let before = [sent.metered(), sent.tokens()];
             let start = sent.context.messages_end;
             sent.append_history(start + self.case.index.answer_len(start, last));
-            self.note_report(input, sent.metered() - input);
+            let metered = [before[0], sent.metered() - before[0]];
+            let counted = [before[1], sent.tokens() - before[1]];
+            // The context is the recorded one.
+            let usage = self.case.session.calls[last].usage;
+            self.note_report(metered, counted, usage.filter(|usage| usage.input > Tokens::ZERO));
             let now = self.working.metered().as_f64();
             self.triggers.note_removed(now, now);
         }

@@ -128,9 +128,15 @@ impl OpenCodeReader {
         if message::raw_parts(row).any(|(_, part)| is_of(part, "subtask")) {
             self.subtasks.extend(id.map(Into::into));
         }
+        // The program asks the model to go on after a compaction.
+        let goes_on = |part: &Value| json::is_true(part, &["metadata", "compaction_continue"]);
+        let in_history = !message::raw_parts(row).any(|(_, part)| goes_on(part));
         let draft = message::draft(row, Role::User, parts);
-        let message =
-            self.say(id, Draft { is_injected: is_injected || compaction.is_some(), ..draft });
+        let is_injected = is_injected || compaction.is_some();
+        let message = self.say(id, Draft { is_injected, in_history, ..draft });
+        if !in_history {
+            self.transcript.builder.keep_in_last_compaction(message);
+        }
         if let Some((_, part)) = compaction {
             self.request = Some(CompactionRequest {
                 id: id.unwrap_or_default().into(),

@@ -1,13 +1,48 @@
 //! Results as `MessageBuilder.buildForApi` sends them: the middle of long ones is removed.
 
+use crate::json::Value;
 use crate::languages::javascript::{first_units, last_units, length};
 
 /// Maximum UTF-16 units of a result.
 // As in Cline at 21cb8d25, `session/services/message-builder.ts`.
 const RESULT_CHARS: usize = 8_000;
 
-/// Returns the ends of a long text around a marker; `None` if it is short enough.
+/// Returns a result as it is sent; `None` if it stays as it is. A result that Cline's own tools return is JSON, in which each
+/// text is shortened by itself.
 pub(super) fn shortened_result(text: &str) -> Option<String> {
+    if length(text) <= RESULT_CHARS {
+        return None;
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(mut value) if value.is_array() || value.is_object() => {
+            shorten_texts(&mut value).then(|| value.to_string())
+        }
+        _ => shortened(text),
+    }
+}
+
+/// Shortens the texts of a value. Returns whether any was long.
+fn shorten_texts(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match shortened(text) {
+            Some(short) => {
+                *text = short;
+                true
+            }
+            None => false,
+        },
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |is_short, item| shorten_texts(item) | is_short)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |is_short, field| shorten_texts(field) | is_short)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the ends of a long text around a marker; `None` if it is short enough.
+fn shortened(text: &str) -> Option<String> {
     let n = length(text);
     if n <= RESULT_CHARS {
         return None;
@@ -38,5 +73,17 @@ mod tests {
         let cut = shortened_result(&"x".repeat(9_000)).expect("it is too long");
         assert_eq!(cut.len(), 8_000);
         assert!(cut.contains("\n\n...[truncated 1032 chars]...\n\n"), "{cut}");
+    }
+
+    #[test]
+    fn a_result_in_json_keeps_its_form() {
+        let result =
+            |n| format!(r#"[{{"query":"ls","result":"{}","success":true}}]"#, "x".repeat(n));
+        let cut = shortened_result(&result(9_000)).expect("it is too long");
+        assert!(cut.starts_with(r#"[{"query":"ls","result":"xxx"#), "{cut}");
+        assert!(cut.ends_with(r#"xxx","success":true}]"#), "{cut}");
+        assert!(cut.contains(r"\n\n...[truncated 1032 chars]...\n\n"), "{cut}");
+        // The text itself is short enough.
+        assert_eq!(shortened_result(&result(7_990)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The action of presets.
 
-use super::compact::{newest, summary};
+use super::compact::{newest, renewed, summary};
 use super::estimate::since_answer;
 use crate::chat::{PendingRequest, Replies, n_system};
 use crate::engine::{ActionKind, NamedAction, RewriteInput, Rewritten};
@@ -37,5 +37,13 @@ fn compact(
         Err(why) => return Ok(done.stopped_by(why)),
     };
     let kept = newest(history, input.count("user_tokens"));
-    Ok(Rewritten { fired: true, messages: Some([system, &kept, &[summary], new].concat()), ..done })
+    let added = renewed(history);
+    // Within a turn they stand before the turn's message, else first.
+    let messages = if new.is_empty() {
+        let (earlier, last) = kept.split_at(kept.len().saturating_sub(1));
+        [system, earlier, &added, last, &[summary]].concat()
+    } else {
+        [system, &added, &kept, &[summary], new].concat()
+    };
+    Ok(Rewritten { fired: true, messages: Some(messages), ..done })
 }

@@ -66,6 +66,29 @@ fn remove_oldest(history: &mut Vec<ChatMessage>) {
     history.retain(|m| !m.is("tool") || m.call_id != id);
 }
 
+/// Beginnings of the user messages that Codex adds anew after a compaction: environment and instructions of the project.
+const RENEWED: [&str; 3] =
+    ["<environment_context>", "# AGENTS.md instructions for ", "<user_instructions>"];
+/// Beginnings of other user messages that the user did not write (`is_contextual_user_fragment`).
+const CONTEXTUAL: [&str; 4] =
+    ["<skill>", "<user_shell_command>", "<turn_aborted>", "<subagent_notification>"];
+
+fn begins_with(message: &ChatMessage, beginnings: &[&str]) -> bool {
+    let text = message.joined_text("\n");
+    beginnings.iter().any(|beginning| text.trim_start().starts_with(beginning))
+}
+
+/// Returns the environment and instructions as they were added last, in their order.
+pub(super) fn renewed(history: &[ChatMessage]) -> Vec<ChatMessage> {
+    let newest = |beginning: &&str| {
+        let is_it = |m: &ChatMessage| m.is("user") && begins_with(m, &[*beginning]);
+        history.iter().rposition(is_it)
+    };
+    let mut found: Vec<usize> = RENEWED.iter().filter_map(newest).collect();
+    found.sort_unstable();
+    found.into_iter().map(|at| history[at].clone()).collect()
+}
+
 /// `build_compacted_history_with_limit`: returns the user's newest messages of up to `limit` tokens. The oldest of them
 /// is cut in the middle.
 pub(super) fn newest(history: &[ChatMessage], limit: usize) -> Vec<ChatMessage> {
@@ -73,7 +96,9 @@ pub(super) fn newest(history: &[ChatMessage], limit: usize) -> Vec<ChatMessage> 
         let text = m.joined_text("\n");
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('\n'))
     };
-    let by_user = history.iter().rev().filter(|m| m.is("user") && !is_summary(m));
+    let is_added = |m: &ChatMessage| begins_with(m, &RENEWED) || begins_with(m, &CONTEXTUAL);
+    let is_typed = |m: &&ChatMessage| m.is("user") && !is_summary(m) && !is_added(m);
+    let by_user = history.iter().rev().filter(is_typed);
     let (mut left, mut kept) = (limit, Vec::new());
     for message in by_user {
         if left == 0 {
