@@ -82,14 +82,24 @@ pub(crate) fn settings(case: &ReplayCase, policy: &Policy) -> Result<KnobValues,
     Ok(values)
 }
 
-/// Returns whether a case runs its system with the defaults of the preset, apart from what the model and its answers decide:
-/// the longest answer and the size of a summary.
+/// Settings that state facts of the model and its tools, for which no system has a default.
+const FACTS: [&str; 6] = [
+    "max_output",
+    "max_context_window_tokens",
+    "max_input_tokens",
+    "window_limit",
+    "model_chars",
+    "tools_tokens",
+];
+
+/// Returns whether a case runs its system with the defaults of the preset, apart from what the model, its tools and its
+/// answers decide, such as the size of a summary.
 pub(crate) fn has_defaults(case: &ReplayCase) -> bool {
     let Ok(Some(policy)) = policy(case) else {
         return false;
     };
     let defaults = policy.defaults();
-    let is_own = |knob: &&Knob| !knob.is_assumed && knob.name != "max_output";
+    let is_own = |knob: &&Knob| !knob.is_assumed && !FACTS.contains(&&*knob.name);
     settings(case, &policy).is_ok_and(|values| {
         let mut own = policy.knobs.iter().filter(is_own);
         own.all(|knob| values.get(&knob.name) == defaults.get(&knob.name))

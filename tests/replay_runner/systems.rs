@@ -91,11 +91,13 @@ fn strategy(config: &Value) -> Map<String, Value> {
     let counts_tokens = arguments.get("tokens").is_some_and(|tokens| *tokens == true);
     let keep = flat.get("keep_last_tool_call_groups").cloned();
     let has_no_limit = flat.get("max_summary_input_tokens") == Some(&Value::Null);
-    flat.extend([
-        ("harness".to_owned(), harness.is_some().into()),
-        ("compaction_strategy".to_owned(), class.into()),
-        ("tokenizer".to_owned(), counts_tokens.into()),
-    ]);
+    flat.insert("harness".to_owned(), harness.is_some().into());
+    if harness.is_none() {
+        flat.insert("compaction_strategy".to_owned(), class.into());
+    }
+    if class.starts_with("Truncation") {
+        flat.insert("tokenizer".to_owned(), counts_tokens.into());
+    }
     if class.starts_with("ContextWindow") {
         let key = "ContextWindowCompactionStrategy.keep_last_tool_call_groups".to_owned();
         flat.extend(keep.map(|keep| (key, keep)));

@@ -1,7 +1,8 @@
 """Generates replay cases of Google ADK (google-adk 2.13.0).
 
-Usage: adk.py FOLDER N [SEED]    writes N cases with invented conversations
-       adk.py --check FILE…    runs the input of cases and compares the calls
+Usage: adk.py FOLDER             writes the case with ADK's defaults
+       adk.py FOLDER N [SEED]    writes N cases with invented conversations
+       adk.py --check FILE…      runs the input of cases and compares the calls
 
 Runs a real `Runner` whose model returns the recorded answers and whose tools return the recorded results.
 """
@@ -288,6 +289,21 @@ def case(config, messages, usage, calls, notes):
     }
 
 
+def chosen():
+    """Makes the case with ADK's defaults: an `App` that was given no configuration of compaction and no plugin."""
+    rng = random.Random(2)
+    config = dict.fromkeys(["token_threshold", "event_retention_size", "compaction_interval", "overlap_size"])
+    messages = conversation(rng, 4, True, 0)
+    usage = ["count" for m in messages if m["role"] == "assistant"]
+    calls = asyncio.run(play(config, messages, usage))
+    usage = [call.pop("usage", None) for call in calls]
+    yield "defaults", case(config, messages, usage, calls, "ADK's defaults: nothing is compacted.")
+
+
+def write(folder, name, made):
+    (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+
+
 def main():
     logging.disable(logging.CRITICAL)
     if sys.argv[1] == "--check":
@@ -306,8 +322,13 @@ def main():
             else:
                 print(file, "equal", len(calls), len(known["calls"]))
         return
-    folder, n = Path(sys.argv[1]), int(sys.argv[2])
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        for name, made in chosen():
+            write(folder, name, made)
+        return
+    n = int(sys.argv[2])
     for seed in range(START, START + n):
         rng = random.Random(seed)
         config = configuration(rng)
@@ -320,7 +341,7 @@ def main():
         usage = [call.pop("usage", None) for call in calls]
         made = case(config, messages, usage, calls, "Invented conversation of the generator, seed %d." % seed)
         name = "-".join(key.split("_")[0].lower() for key, value in config.items() if value) + f"-{seed}"
-        (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+        write(folder, name, made)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Generates replay cases of Microsoft Agent Framework (agent-framework-core 1.23.0).
 
-Usage: agent-framework.py FOLDER N [SEED]    writes N cases with invented conversations
-       agent-framework.py --check FILE…    runs the input of cases and compares the calls
+Usage: agent-framework.py FOLDER             writes the cases with the framework's defaults
+       agent-framework.py FOLDER N [SEED]    writes N cases with invented conversations
+       agent-framework.py --check FILE…      runs the input of cases and compares the calls
 
 Runs a real `Agent` whose client returns the recorded answers and whose tools return the recorded results.
 """
@@ -337,6 +338,22 @@ def case(config, messages, calls, notes):
     }
 
 
+def chosen():
+    """Makes the cases with the framework's defaults: the harness, which has to be given the sizes of the model, and an
+    agent without it, which has no strategy."""
+    sizes = {"max_context_window_tokens": 20000, "max_output_tokens": 16384}
+    for name, seed, n_turns, config, notes in [
+        ("defaults", 4, 5, {"harness": sizes, "believed_unit": "tokens"}, "The harness with its defaults."),
+        ("defaults-agent", 2, 3, {}, "An agent with its defaults: nothing is compacted."),
+    ]:
+        messages = conversation(random.Random(seed), n_turns, True, True)
+        yield name, case(config, messages, asyncio.run(play(config, messages)), notes)
+
+
+def write(folder, name, made):
+    (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+
+
 def main():
     logging.disable(logging.CRITICAL)
     if sys.argv[1] == "--check":
@@ -354,8 +371,13 @@ def main():
             else:
                 print(file, "equal", len(calls), len(known["calls"]))
         return
-    folder, n = Path(sys.argv[1]), int(sys.argv[2])
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        for name, made in chosen():
+            write(folder, name, made)
+        return
+    n = int(sys.argv[2])
     for seed in range(START, START + n):
         rng = random.Random(seed)
         config = configuration(rng)
@@ -365,7 +387,7 @@ def main():
         notes = "Invented conversation of the generator, seed %d." % seed
         made = case(config, messages, calls, notes)
         name = next(iter(config)).replace("_", "-") + f"-{seed}"
-        (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+        write(folder, name, made)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Makes replay cases of Deep Agents: python deepagents.py FOLDER [SEED] [COUNT]
+"""Makes replay cases of Deep Agents: python deepagents.py FOLDER [SEED [COUNT]]
+
+Without SEED it makes the case with the defaults of Deep Agents.
 
 Runs a real `create_agent` loop (deepagents 0.7.32, langchain 1.4.7) with the middleware of `create_deep_agent` over
 invented conversations. Its model returns the recorded answers, its tools the recorded results. Each case records what the
@@ -136,7 +138,19 @@ class Case:
         limit = config["profile.max_input_tokens"]
         profile = {"max_input_tokens": limit} if limit else {}
         model = Recorder(case=self, max_tokens=config["model.max_tokens"], profile=profile)
-        backend = StateBackend()
+        self.make(model) if "trigger" in config else self.make_default(model)
+        self.watch()
+        self.agent = create_agent(
+            model,
+            tools=[],
+            system_prompt=messages[0]["content"],
+            middleware=[self.files, self.summaries, PatchToolCallsMiddleware(), Recorded(self)],
+            checkpointer=InMemorySaver(),
+        )
+
+    def make(self, model):
+        """Makes the middleware of the configuration."""
+        backend, config = StateBackend(), self.config
         self.files = FilesystemMiddleware(
             backend=backend,
             system_prompt="Files are there.",
@@ -152,14 +166,25 @@ class Case:
             trim_tokens_to_summarize=config["trim_tokens_to_summarize"],
             truncate_args_settings=cut and {key: sizes(value) for key, value in cut.items()},
         )
-        self.watch()
-        self.agent = create_agent(
-            model,
-            tools=[],
-            system_prompt=messages[0]["content"],
-            middleware=[self.files, self.summaries, PatchToolCallsMiddleware(), Recorded(self)],
-            checkpointer=InMemorySaver(),
-        )
+
+    def make_default(self, model):
+        """Makes the middleware as `create_deep_agent` does, and notes its settings."""
+        backend = StateBackend()
+        self.files = FilesystemMiddleware(backend=backend, system_prompt="Files are there.")
+        self.summaries = summarization.create_summarization_middleware(model, backend)
+        manager, files = self.summaries, self.files
+        self.config |= {
+            "trigger": list(manager._lc_helper.trigger),
+            "keep": list(manager._lc_helper.keep),
+            "truncate_args_settings": {
+                "trigger": list(manager._truncate_args_trigger),
+                "keep": list(manager._truncate_args_keep),
+                "max_length": manager._max_arg_length,
+            },
+            "trim_tokens_to_summarize": manager._lc_helper.trim_tokens_to_summarize,
+            "tool_token_limit_before_evict": files._tool_token_limit_before_evict,
+            "human_message_token_limit_before_evict": files._human_message_token_limit_before_evict,
+        }
 
     def watch(self):
         """Records the names of the mechanisms and the counts that they compare."""
@@ -324,9 +349,27 @@ def random_case(rng):
     return messages, config, limit or 200000, options
 
 
+def default_case():
+    """Returns a conversation with a long file write and a result that is moved to a file, and no configuration."""
+    rng, window = random.Random(7), 8000
+    messages = conversation(rng, 4, 5, {"parallel": 0.3, "large": 0.5, "broken": 0})
+    calls = [call["function"] for m in messages for call in m.get("tool_calls", [])]
+    calls[1] |= {"name": "write_file", "arguments": json.dumps({"file_path": "/plan.md", "content": words(rng, 500)})}
+    # Deep Agents never moves results of its own file tools.
+    calls[4]["name"] = "run_check"
+    results = [m for m in messages if m["role"] == "tool"]
+    results[4]["content"] = "\n".join(f"{n}: the ledger imports invoices" for n in range(2500))
+    config = {"profile.max_input_tokens": window, "model.max_tokens": None}
+    return messages, config, window, {"overflow_at": {}, "without_usage": [], "divisor": 4}
+
+
 def main():
     folder, seed, count = Path(sys.argv[1]), int((sys.argv[2:] or [1])[0]), int((sys.argv[3:] or [40])[0])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        text = json.dumps(Case(*default_case()).run().written("the defaults"), ensure_ascii=False)
+        (folder / "defaults.json").write_text(text + "\n")
+        return
     for nth in range(seed, seed + count):
         case = Case(*random_case(random.Random(nth))).run()
         if case.calls:

@@ -276,6 +276,8 @@ def chosen():
 
     slide, summarize, prune = COMPACTORS
     long = {"output": (100, 500)}
+    yield case("defaults", talk(15, 5, steps=5, parallel=2, output=(200, 1500)), {"compactor": slide, "CompactionHook": {}},
+               "The defaults of CompactionHook and SlidingWindowCompactor.", window=5000)
     yield case("slide-chat", talk(1, 14, steps=0, words=40), of(slide), "A chat without tools.")
     yield case("slide-run", talk(2, 2, steps=12, parallel=2, **long), of(slide), "The steps of the task itself are cut.")
     yield case("slide-turns", talk(3, 8, steps=3, parallel=2, **long), of(slide, 0.6, 0.3, min_keep_steps=2), "Turns and steps.")

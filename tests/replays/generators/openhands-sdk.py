@@ -1,6 +1,7 @@
 """Generates replay cases of the OpenHands software agent SDK (openhands-sdk 1.58.2).
 
-Usage: openhands-sdk.py FOLDER N [SEED]    writes N cases with invented conversations
+Usage: openhands-sdk.py FOLDER             writes the case with the SDK's defaults
+       openhands-sdk.py FOLDER N [SEED]    writes N cases with invented conversations
 
 Runs `prepare_llm_messages` with an `LLMSummarizingCondenser` over the events of a recorded conversation, as
 `Agent.step` does. A stub answers the requests of the condenser; litellm counts the tokens.
@@ -159,7 +160,8 @@ def play(config, messages, window, rejected_calls=(), refusals=()):
     global recorder
     recorder = Recorder(refusals)
     llm = Stub(model="openai/recorded", api_key="none", max_input_tokens=window)
-    condenser = LLMSummarizingCondenser(llm=llm, **config)
+    condenser = LLMSummarizingCondenser(llm=llm, **config) if config else condenser_module.default_condenser(llm)
+    config |= {key: getattr(condenser, key) for key in ["max_size", "keep_first"]}
     names = {c["id"]: c["function"]["name"] for m in messages for c in m.get("tool_calls", [])}
     view, origins, calls, rejected = View(), {}, [], []
     if messages[0]["role"] != "system":
@@ -252,10 +254,42 @@ def configuration(rng):
     return config, rng.choice([1200, 3000, 9000, 50000])
 
 
+def case(config, messages, window, made_by, played):
+    """Makes a case of a conversation and what it led to."""
+    calls, rejected, halt = played
+    functions = ["prepare_llm_messages", "LLMSummarizingCondenser.condense", "View.append_event"]
+    return {
+        "system": "openhands", "preset": "openhands",
+        "upstream": {"package": "openhands-sdk", "version": "1.58.2", "functions": functions},
+        "config": config, "window": window, "max_output": 1024,
+        "input": {"messages": messages, "usage": []}, "summary": SUMMARY, "calls": calls, "rejected": rejected,
+        **({"halt": halt} if halt else {}),
+        "notes": f"{made_by}. Consecutive user messages, which the SDK sends as "
+                 "one message with several texts, are listed one by one.",
+    }
+
+
+def write(folder, name, made):
+    (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+
+
+def chosen():
+    """Makes the case with the condenser of the default agent, over two condensations."""
+    config, window, messages = {}, 50000, conversation(random.Random(8), 7, True, True)
+    for message in messages:
+        message["content"] = message["content"] and message["content"][:60]
+    played = play(config, messages, window)
+    yield "defaults", case(config, messages, window, "The condenser of the default agent", played)
+
+
 def main():
-    folder, n = Path(sys.argv[1]), int(sys.argv[2])
-    start = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        for name, made in chosen():
+            write(folder, name, made)
+        return
+    n, start = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0
     for seed in range(start, start + n):
         rng = random.Random(seed)
         config, window = configuration(rng)
@@ -264,23 +298,15 @@ def main():
         rejected_calls = {rng.randrange(n_calls)} if rng.random() < 0.3 else ()
         refusals = [rng.random() < 0.4 for _ in range(99)] if rng.random() < 0.3 else ()
         try:
-            calls, rejected, halt = play(config, messages, window, rejected_calls, refusals)
+            played = play(config, messages, window, rejected_calls, refusals)
         except Endless:
             continue
-        functions = ["prepare_llm_messages", "LLMSummarizingCondenser.condense", "View.append_event"]
-        made = {
-            "system": "openhands", "preset": "openhands",
-            "upstream": {"package": "openhands-sdk", "version": "1.58.2", "functions": functions},
-            "config": config, "window": window, "max_output": 1024,
-            "input": {"messages": messages, "usage": []}, "summary": SUMMARY, "calls": calls, "rejected": rejected,
-            **({"halt": halt} if halt else {}),
-            "notes": "Invented conversation of the generator, seed %d. Consecutive user messages, which the SDK sends as "
-                     "one message with several texts, are listed one by one." % seed,
-        }
+        _, rejected, halt = played
+        made = case(config, messages, window, f"Invented conversation of the generator, seed {seed}", played)
         kinds = [key for key in config if key != "keep_first"]
         kinds += ["rejected"] * bool(rejected) + ["fails"] * bool(refusals) + ["halts"] * bool(halt)
         name = "-".join(kind.replace("_", "") for kind in kinds)
-        (folder / f"{name}-{seed}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+        write(folder, f"{name}-{seed}", made)
 
 
 if __name__ == "__main__":

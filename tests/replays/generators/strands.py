@@ -1,4 +1,6 @@
-"""Makes replay cases of Strands Agents: python strands.py FOLDER [SEED] [COUNT]
+"""Makes replay cases of Strands Agents: python strands.py FOLDER [SEED [COUNT]]
+
+Without SEED it makes the case with the defaults of Strands Agents.
 
 Runs a real `Agent` (strands-agents 1.62.0) over invented conversations. Its model returns the recorded answers, its
 tools the recorded results. Each case records what the model received.
@@ -294,9 +296,22 @@ def random_case(rng):
     return messages, config, window, options
 
 
+def default_case():
+    """Returns a conversation, the manager that an `Agent` has by default, a window and a request that is rejected."""
+    window = 8000
+    messages = conversation(random.Random(2), 11, 4, 0.3, 0.02)
+    manager = Agent(model=Recorder(None, window), callback_handler=None).conversation_manager
+    config = {"conversation_manager": type(manager).__name__, "context_window_limit": window}
+    return messages, config, window, {"overflow_at": {"20": 1}}
+
+
 def main():
     folder, seed, count = Path(sys.argv[1]), int((sys.argv[2:] or [1])[0]), int((sys.argv[3:] or [40])[0])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        text = json.dumps(Case(*default_case()).run().written("the defaults"), ensure_ascii=False)
+        (folder / "defaults.json").write_text(text + "\n")
+        return
     for nth in range(seed, seed + count):
         case = Case(*random_case(random.Random(nth))).run()
         if case.calls:

@@ -1,6 +1,7 @@
 """Generates replay cases of SWE-agent's history processors (SWE-agent/SWE-agent at 3ea751c0).
 
-Usage: SWE_AGENT=CHECKOUT swe-agent.py FOLDER N [SEED]    writes N cases with invented conversations
+Usage: SWE_AGENT=CHECKOUT swe-agent.py FOLDER             writes the cases with SWE-agent's defaults
+       SWE_AGENT=CHECKOUT swe-agent.py FOLDER N [SEED]    writes N cases with invented conversations
 
 Runs the processors over the history before each call, as `DefaultAgent.messages` does.
 """
@@ -12,6 +13,8 @@ import random
 import sys
 import types
 from pathlib import Path
+
+import yaml
 
 # Without the package's `__init__`, which needs a runtime for commands.
 package = types.ModuleType("sweagent")
@@ -133,28 +136,52 @@ def configuration(rng):
     return config
 
 
+def case(config, messages, made_by):
+    """Makes a case of a conversation."""
+    return {
+        "system": "swe-agent", "preset": "swe-agent",
+        "upstream": {"repo": "SWE-agent/SWE-agent", "commit": "3ea751c0", "functions": [
+            PROCESSORS[name].__name__ + ".__call__" for name in config]},
+        "config": config, "window": 128000, "max_output": 4096,
+        "input": {"messages": messages, "usage": []}, "summary": "", "calls": play(config, messages),
+        "notes": f"{made_by}. Marks for the prompt cache are left out; a "
+                 "text in place of a user message's blocks is a list of one. A processor counts as fired if it "
+                 "changes another number of messages than before.",
+    }
+
+
+def write(folder, name, made):
+    (folder / f"{name}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+
+
+def chosen():
+    """Makes the cases with the processors of SWE-agent's own configurations: the one for challenges, which elides
+    observations, and the default, which does not."""
+    for name, file in [("defaults", "coding_challenge"), ("defaults-cache", "default")]:
+        agent = yaml.safe_load(Path(os.environ["SWE_AGENT"], "config", f"{file}.yaml").read_text())["agent"]
+        processors = [dict(processor) for processor in agent["history_processors"]]
+        config = {processor.pop("type"): processor for processor in processors}
+        messages = conversation(random.Random(3), 18, True, False)
+        yield name, case(config, messages, f"The processors of config/{file}.yaml")
+
+
 def main():
-    folder, n = Path(sys.argv[1]), int(sys.argv[2])
-    start = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) == 2:
+        for name, made in chosen():
+            write(folder, name, made)
+        return
+    n, start = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0
     for seed in range(start, start + n):
         rng = random.Random(seed)
         config = configuration(rng)
         has_images = rng.random() < 0.2 and not {"cache_control", "remove_regex"} & set(config)
         messages = conversation(rng, rng.randint(1, 14), rng.random() < 0.7, has_images)
-        made = {
-            "system": "swe-agent", "preset": "swe-agent",
-            "upstream": {"repo": "SWE-agent/SWE-agent", "commit": "3ea751c0", "functions": [
-                PROCESSORS[name].__name__ + ".__call__" for name in config]},
-            "config": config, "window": 128000, "max_output": 4096,
-            "input": {"messages": messages, "usage": []}, "summary": "", "calls": play(config, messages),
-            "notes": "Invented conversation of the generator, seed %d. Marks for the prompt cache are left out; a "
-                     "text in place of a user message's blocks is a list of one. A processor counts as fired if it "
-                     "changes another number of messages than before." % seed,
-        }
+        made = case(config, messages, f"Invented conversation of the generator, seed {seed}")
         name = "-".join(key.split("_")[0] for key in config) or "none"
         name += "-polling" * ("polling" in config.get("last_n_observations", {})) + "-images" * has_images
-        (folder / f"{name}-{seed}.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n")
+        write(folder, f"{name}-{seed}", made)
 
 
 if __name__ == "__main__":
