@@ -103,6 +103,7 @@ mod kiro;
 mod langchain;
 mod langfuse;
 mod llama_factory;
+mod openai_agents;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -196,6 +197,7 @@ pub static FORMATS: &[Format] = &[
     goose::FORMAT,
     cowagent::FORMAT,
     cursor::FORMAT,
+    openai_agents::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

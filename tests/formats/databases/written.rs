@@ -1,0 +1,47 @@
+//! Databases that the real programs wrote: the document of each session is a fixture of its format.
+//!
+//! `PLIMSOLL_UPDATE_FIXTURES=1` writes the fixtures.
+
+use super::{described, fixture, opened};
+use plimsoll::exec::Loaded;
+use std::path::Path;
+
+/// Returns the session with this index of a database. Its document must equal the fixture.
+pub(super) fn written(format: &str, database: &str, number: usize, name: &str) -> Loaded {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("tests/formats/databases/files").join(database);
+    let loaded = opened(&path, number).unwrap();
+    let session = &loaded.case.session;
+    assert_eq!(session.source.format, format);
+    let document = session.source.bytes.whole();
+    let fixture = root.join("tests/fixtures").join(format).join(name);
+    if std::env::var_os("PLIMSOLL_UPDATE_FIXTURES").is_some() {
+        std::fs::create_dir_all(fixture.parent().unwrap()).unwrap();
+        std::fs::write(&fixture, &document[..]).unwrap();
+    }
+    let expected = std::fs::read_to_string(&fixture).unwrap_or_default();
+    assert_eq!(String::from_utf8_lossy(&document), expected, "{name}");
+    loaded
+}
+
+fn warned(loaded: &Loaded) -> Vec<&str> {
+    loaded.warnings.iter().map(|warning| warning.text.as_str()).collect()
+}
+
+#[test]
+fn reads_the_database_of_openai_agents() {
+    let read = |number, name| written("openai_agents", "openai_agents.db.gz", number, name);
+    let branch = read(0, "branch.json");
+    assert_eq!(
+        branch.report.recognized_by,
+        "a SQLite database with the tables agent_sessions and agent_messages"
+    );
+    // The last call is alone in its turn. The two calls of the first turn share its usage.
+    let inputs = branch.case.session.calls.iter().map(|call| call.usage.map(|u| u.input.0));
+    assert_eq!(inputs.collect::<Vec<_>>(), [None, None, Some(385)]);
+    assert_eq!(branch.case.session.totals[0].usage.input.0, 550 + 385);
+    assert!(warned(&branch).contains(&"1 other branch of this session is not read"));
+    assert_eq!(read(2, "plain.json").case.session.calls.len(), 2);
+    let compacted = read(1, "compacted.json");
+    assert_eq!(compacted.case.session.compactions[0].kept, [0, 1]);
+}
