@@ -97,6 +97,7 @@ mod deepseek_harness;
 mod droid;
 mod gemini_api;
 mod gemini_cli;
+mod google_adk;
 mod goose;
 mod kimi;
 mod kiro;
@@ -198,6 +199,7 @@ pub static FORMATS: &[Format] = &[
     cowagent::FORMAT,
     cursor::FORMAT,
     openai_agents::FORMAT,
+    google_adk::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

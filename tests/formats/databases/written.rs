@@ -45,3 +45,27 @@ fn reads_the_database_of_openai_agents() {
     let compacted = read(1, "compacted.json");
     assert_eq!(compacted.case.session.compactions[0].kept, [0, 1]);
 }
+
+#[test]
+fn reads_the_databases_of_google_adk() {
+    let read = |database, number, name| written("google_adk", database, number, name);
+    let json = read("adk_v1.db.gz", 0, "json.json");
+    let session = &json.case.session;
+    let inputs = session.calls.iter().map(|call| call.usage.map(|usage| usage.input.0));
+    assert_eq!(inputs.collect::<Vec<_>>(), [180, 260, 290, 150, 152].map(Some));
+    // The summary replaces the two turns before it, and the question after it is rewound.
+    assert_eq!(session.compactions[0].kept, [6]);
+    assert_eq!(session.compactions[0].request.as_ref().map(|r| r.usage.input.0), Some(300));
+    assert_eq!(session.revisions[0].kept, [6]);
+    let (_, exported) = fixture("google_adk/export.json").unwrap();
+    assert_eq!(described(session), described(&exported));
+
+    let empty = read("adk_sqlite.db.gz", 1, "empty_answer.json");
+    assert_eq!(empty.case.session.title, "Dover");
+    assert_eq!(empty.case.session.calls[0].usage.unwrap().input.0, 120);
+
+    let pickled = read("adk_v0.db.gz", 0, "pickled.json");
+    assert_eq!(pickled.case.session.compactions.len(), 0);
+    let text = "a compaction or a rewind is stored as a Python pickle, which is not read; the messages that it removed are still counted";
+    assert!(warned(&pickled).contains(&text));
+}
