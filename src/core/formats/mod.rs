@@ -91,6 +91,7 @@ mod continue_dev;
 mod copilot_chat;
 mod copilot_cli;
 mod cowagent;
+mod crush;
 mod cursor;
 mod cursor_transcript;
 mod deepseek_harness;
@@ -198,6 +199,7 @@ pub static FORMATS: &[Format] = &[
     goose::FORMAT,
     cowagent::FORMAT,
     cursor::FORMAT,
+    crush::FORMAT,
     openai_agents::FORMAT,
     google_adk::FORMAT,
     picoclaw::FORMAT,

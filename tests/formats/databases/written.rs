@@ -69,3 +69,21 @@ fn reads_the_databases_of_google_adk() {
     let text = "a compaction or a rewind is stored as a Python pickle, which is not read; the messages that it removed are still counted";
     assert!(warned(&pickled).contains(&text));
 }
+
+#[test]
+fn reads_the_database_of_crush() {
+    let loaded = written("crush", "crush.db.gz", 0, "summary.json");
+    let session = &loaded.case.session;
+    assert_eq!(session.title, "Tides of Brest");
+    let (kept, calls) = (&session.compactions[0].kept, &session.calls);
+    assert_eq!(session.messages[kept[0]].id.as_deref(), Some("m9"));
+    assert_eq!((kept.len(), calls.len()), (1, 5));
+    assert_eq!(calls[3].rejected_size.map(|size| size.0), Some(214_315));
+    assert!(calls[4].cut.is_some());
+    let counts = "token counts are recorded for the latest call only (1840 in, 12 out) and are not used; the whole session cost $0.0421";
+    assert_eq!(warned(&loaded)[0], counts);
+    // The session that only asked for a title has no messages and is not listed.
+    assert_eq!(loaded.conversations.len(), 2);
+    let agent = loaded.conversations[1].start;
+    assert!(agent.is_some(), "{:?}", loaded.conversations[1]);
+}
