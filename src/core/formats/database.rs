@@ -86,6 +86,8 @@ pub struct DatabaseSession {
     pub updated: Option<Millis>,
     /// Id of the session that started it, if it is a sub-agent's.
     pub parent: Option<String>,
+    /// Another key that its queries need; empty if they need none.
+    pub key: String,
     /// Bytes of its row in the listing. This and `updated` show whether it has changed.
     pub bytes: u64,
 }

@@ -104,6 +104,7 @@ mod kimi;
 mod kiro;
 mod langchain;
 mod langfuse;
+mod langgraph;
 mod llama_factory;
 mod openai_agents;
 mod openai_chat;
@@ -202,6 +203,7 @@ pub static FORMATS: &[Format] = &[
     crush::FORMAT,
     openai_agents::FORMAT,
     google_adk::FORMAT,
+    langgraph::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

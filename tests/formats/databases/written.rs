@@ -87,3 +87,31 @@ fn reads_the_database_of_crush() {
     let agent = loaded.conversations[1].start;
     assert!(agent.is_some(), "{:?}", loaded.conversations[1]);
 }
+
+#[test]
+fn reads_the_databases_of_langgraph() {
+    let read = |database, number, name| written("langgraph", database, number, name);
+    let summary = read("langgraph.sqlite.gz", 0, "summary.json");
+    let session = &summary.case.session;
+    let inputs = session.calls.iter().map(|call| call.usage.map(|usage| usage.input.0));
+    assert_eq!(inputs.collect::<Vec<_>>(), [150, 230, 260, 190].map(Some));
+    let kept = &session.compactions[0].kept;
+    assert_eq!((session.compactions.len(), kept.len()), (1, 4));
+    assert!(session.messages[kept[0]].is_summary);
+
+    let trimmed = read("langgraph.sqlite.gz", 1, "trimmed.json");
+    let session = &trimmed.case.session;
+    // The program removed the messages before the third question after its answer.
+    assert_eq!(session.compactions.len(), 1);
+    assert_eq!(session.compactions[0].kept, [4, 5]);
+    let text = "the state has a `summary` outside of the messages; whether the program sends it is not recorded";
+    assert_eq!(warned(&trimmed)[0], text);
+
+    // The latest checkpoint follows the first answer.
+    let forked = read("langgraph.sqlite.gz", 2, "forked.json");
+    assert_eq!(forked.case.session.messages.len(), 4);
+    assert_eq!(forked.case.session.compactions.len(), 0);
+
+    let old = read("langgraph_json.sqlite.gz", 0, "old.json");
+    assert_eq!(old.case.session.calls.len(), 2);
+}
