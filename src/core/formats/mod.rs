@@ -100,6 +100,7 @@ mod gemini_api;
 mod gemini_cli;
 mod google_adk;
 mod goose;
+mod hermes;
 mod kimi;
 mod kiro;
 mod langchain;
@@ -204,6 +205,7 @@ pub static FORMATS: &[Format] = &[
     openai_agents::FORMAT,
     google_adk::FORMAT,
     langgraph::FORMAT,
+    hermes::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

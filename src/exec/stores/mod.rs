@@ -54,7 +54,7 @@ const fn at(base: Base, path: &'static str) -> Location {
 }
 
 /// Hidden folders in which agents store the sessions of a project. They are searched in a folder that the user names.
-const PROJECT_FOLDERS: [&str; 3] = [".crush", ".opencode", ".adk"];
+const PROJECT_FOLDERS: [&str; 2] = [".crush", ".adk"];
 
 /// All agents whose sessions can be found. The sources are in the documentation of each format in [`crate::formats`].
 pub static STORES: &[Store] = &[
@@ -185,6 +185,13 @@ pub static STORES: &[Store] = &[
         locations: &[
             at(Base::Config, "Cursor/User/globalStorage/state.vscdb"),
             at(Base::Home, ".cursor/projects/*/agent-transcripts/**/*.jsonl"),
+        ],
+    },
+    Store {
+        agent: "Hermes Agent",
+        locations: &[
+            at(Base::Variable("HERMES_HOME"), "state.db"),
+            at(Base::Home, ".hermes/state.db"),
         ],
     },
     Store {

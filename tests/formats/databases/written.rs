@@ -115,3 +115,19 @@ fn reads_the_databases_of_langgraph() {
     let old = read("langgraph_json.sqlite.gz", 0, "old.json");
     assert_eq!(old.case.session.calls.len(), 2);
 }
+
+#[test]
+fn reads_the_database_of_hermes() {
+    let loaded = written("hermes", "hermes.db.gz", 0, "compacted.json");
+    let session = &loaded.case.session;
+    assert_eq!(session.title, "Tides of Brest");
+    // The system prompt, a copy of the first message, the summary and copies of the last two messages.
+    assert_eq!(session.compactions[0].kept, [0, 1, 9, 7, 8]);
+    assert_eq!(session.totals[0].usage.input.0, 900 + 700 + 120);
+    assert!(session.calls.last().unwrap().cut.is_some());
+    let next = written("hermes", "hermes.db.gz", 1, "continued.json");
+    assert_eq!(next.case.session.compactions[0].kept, [0]);
+    assert_eq!(loaded.conversations.len(), 3);
+    // Only the last session is that of a sub-agent.
+    assert!(loaded.conversations[1].start.is_none() && loaded.conversations[2].start.is_some());
+}
