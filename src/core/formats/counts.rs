@@ -63,16 +63,19 @@ pub(super) fn camel_case_usage(report: &Value) -> Option<Usage> {
     })
 }
 
-/// Reads the usage that Gemini reports (`usageMetadata`). Returns `None` if the input is zero or missing.
+/// Reads the usage that Gemini reports (`usageMetadata`), with names in camel case or, from Python, in snake case.
+/// Returns `None` if the input is zero or missing.
 pub(super) fn gemini_usage(report: &Value) -> Option<Usage> {
-    let count = |key| tokens_at(report, &[key]);
-    let thoughts = count("thoughtsTokenCount");
+    let count = |camel, snake| tokens_at(report, &[camel]).or_else(|| tokens_at(report, &[snake]));
+    let thoughts = count("thoughtsTokenCount", "thoughts_token_count");
     // The results of the provider's tools are counted apart.
-    let input = count("promptTokenCount")? + count("toolUsePromptTokenCount").unwrap_or_default();
+    let of_tools = count("toolUsePromptTokenCount", "tool_use_prompt_token_count");
+    let input = count("promptTokenCount", "prompt_token_count")? + of_tools.unwrap_or_default();
+    let answer = count("candidatesTokenCount", "candidates_token_count");
     (input > Tokens::ZERO).then(|| Usage {
         input,
-        cache_read: count("cachedContentTokenCount"),
-        output: count("candidatesTokenCount").map(|n| n + thoughts.unwrap_or_default()),
+        cache_read: count("cachedContentTokenCount", "cached_content_token_count"),
+        output: answer.map(|n| n + thoughts.unwrap_or_default()),
         reasoning: thoughts,
         ..Usage::default()
     })

@@ -10,8 +10,10 @@ use std::borrow::Cow;
 /// A program's database.
 #[derive(Debug)]
 pub struct Database {
-    /// Tables that identify it, each with its required columns.
+    /// Its tables. Those with required columns identify it; the others may be missing.
     pub tables: &'static [(&'static str, &'static [&'static str])],
+    /// Columns whose blobs are not texts.
+    pub binary: &'static [&'static str],
     /// Query that lists its sessions.
     pub listing: TableQuery,
     /// Converts the listed rows to sessions.
@@ -56,6 +58,8 @@ pub enum Cell {
     Real(f64),
     /// A text, or bytes that are one.
     Text(String),
+    /// Bytes of a column that is not text, see [`Database::binary`].
+    Blob(Vec<u8>),
 }
 
 /// The rows of a query, in no particular order.
@@ -82,6 +86,8 @@ pub struct DatabaseSession {
     pub updated: Option<Millis>,
     /// Id of the session that started it, if it is a sub-agent's.
     pub parent: Option<String>,
+    /// Another key that its queries need; empty if they need none.
+    pub key: String,
     /// Bytes of its row in the listing. This and `updated` show whether it has changed.
     pub bytes: u64,
 }
@@ -119,6 +125,11 @@ pub fn supported_databases() -> String {
 }
 
 impl Database {
+    /// Returns the tables that identify it.
+    pub fn identifying_tables(&self) -> impl Iterator<Item = &'static str> {
+        self.tables.iter().filter(|(_, columns)| !columns.is_empty()).map(|(name, _)| *name)
+    }
+
     /// Returns the sessions of these rows, oldest first, so that their numbers stay when new ones are added.
     pub fn entries_of(&self, rows: &Rows) -> Vec<DatabaseSession> {
         let mut entries = (self.entries)(rows);
@@ -161,6 +172,15 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Returns the bytes of a blob or a text, or none for any other value.
+    pub(super) fn blob(&self, column: &str) -> &'a [u8] {
+        match self.cell(column) {
+            Cell::Blob(bytes) => bytes,
+            Cell::Text(text) => text.as_bytes(),
+            _ => &[],
+        }
+    }
+
     /// Returns an id, which may be stored as a number.
     pub(super) fn id(&self, column: &str) -> String {
         match self.cell(column) {
@@ -178,6 +198,11 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Returns a number, or zero for any other value.
+    pub(super) fn number(&self, column: &str) -> f64 {
+        self.value(column).as_f64().unwrap_or_default()
+    }
+
     /// Returns a time, see [`json::millis`].
     pub(super) fn time(&self, column: &str) -> Option<Millis> {
         json::millis(&self.value(column))
@@ -189,6 +214,7 @@ impl<'a> Record<'a> {
             Cell::Integer(number) => (*number).into(),
             Cell::Real(number) => (*number).into(),
             Cell::Text(text) => text.as_str().into(),
+            Cell::Blob(_) => Value::Null,
         }
     }
 
@@ -227,10 +253,11 @@ impl<'a> Record<'a> {
         present.map(|(key, column)| (*key, self.plain(column))).collect()
     }
 
-    /// Returns the total bytes of its texts.
+    /// Returns the total bytes of its texts and blobs.
     pub(super) fn bytes(&self) -> u64 {
         let len = |cell: &Cell| match cell {
             Cell::Text(text) => text.len() as u64,
+            Cell::Blob(bytes) => bytes.len() as u64,
             _ => 0,
         };
         self.cells.iter().map(len).sum()

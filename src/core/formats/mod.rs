@@ -91,18 +91,23 @@ mod continue_dev;
 mod copilot_chat;
 mod copilot_cli;
 mod cowagent;
+mod crush;
 mod cursor;
 mod cursor_transcript;
 mod deepseek_harness;
 mod droid;
 mod gemini_api;
 mod gemini_cli;
+mod google_adk;
 mod goose;
+mod hermes;
 mod kimi;
 mod kiro;
 mod langchain;
 mod langfuse;
+mod langgraph;
 mod llama_factory;
+mod openai_agents;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -196,6 +201,11 @@ pub static FORMATS: &[Format] = &[
     goose::FORMAT,
     cowagent::FORMAT,
     cursor::FORMAT,
+    crush::FORMAT,
+    openai_agents::FORMAT,
+    google_adk::FORMAT,
+    langgraph::FORMAT,
+    hermes::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
     kimi::WIRE,

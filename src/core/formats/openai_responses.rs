@@ -115,13 +115,22 @@ fn body(body: &Value) -> Vec<(&'static str, Draft)> {
 }
 
 fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String> {
+    let mut drafts = drafts(value)?;
+    for draft in &mut drafts {
+        calls.join(&mut draft.parts);
+    }
+    Ok(drafts)
+}
+
+/// Reads an item, without joining results with their calls.
+pub(super) fn drafts(value: &Value) -> Result<Vec<Draft>, String> {
     let kind = json::str_at(value, &["type"]).unwrap_or("message");
     let draft = |role, parts: Vec<Part>| Draft {
         id: json::str_at(value, &["id"]).map(Into::into),
         time: message_list::time_of(value),
         ..Draft::new(role, parts)
     };
-    let mut drafts = match kind {
+    Ok(match kind {
         "message" => {
             let parts = value.get("content").map(content::parts).unwrap_or_default();
             let role = match json::str_at(value, &["role"]) {
@@ -161,11 +170,7 @@ fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String
             vec![draft(Role::Assistant, vec![part(0, call(kind, value))])]
         }
         _ => vec![draft(Role::User, vec![part(0, opaque(value))])],
-    };
-    for draft in &mut drafts {
-        calls.join(&mut draft.parts);
-    }
-    Ok(drafts)
+    })
 }
 
 fn call(kind: &str, value: &Value) -> Body {

@@ -154,6 +154,11 @@ impl SessionBuilder {
         self.is_turn_due = true;
     }
 
+    /// Ends the answer to the latest call: the next assistant message is not part of it.
+    pub fn end_answer(&mut self) {
+        self.open_call = None;
+    }
+
     /// Sets the reasoning effort of the following calls.
     pub fn effort(&mut self, effort: &str) {
         if self.effort.as_deref() != Some(effort) {

@@ -165,7 +165,7 @@ impl OpenDatabase {
     fn query(&self, query: &TableQuery) -> QueryResult {
         let table = self.tables.iter().find(|table| table.name == query.table);
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.rows(query, table)
+        reader.rows(query, table, self.kind.binary)
     }
 
     /// Reads the rows of a session, with warnings.
@@ -191,7 +191,7 @@ impl OpenDatabase {
     }
 
     fn recognized_by(&self) -> String {
-        let names: Vec<&str> = self.kind.tables.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.kind.identifying_tables().collect();
         let (s, names) = match &names[..] {
             [only] => ("", (*only).to_owned()),
             [rest @ .., last] => ("s", format!("{} and {last}", rest.join(", "))),

@@ -192,8 +192,14 @@ impl TableReader {
         set.map_err(|error| self.query_error(&error))
     }
 
-    /// Reads rows of a table; none if the file has no such table. After an error, the result has the rows read so far.
-    pub(super) fn rows(&self, query: &TableQuery, table: Option<&Table>) -> QueryResult {
+    /// Reads rows of a table; none if the file has no such table. Blobs in `binary` columns are not texts. After an
+    /// error, the result has the rows read so far.
+    pub(super) fn rows(
+        &self,
+        query: &TableQuery,
+        table: Option<&Table>,
+        binary: &[&str],
+    ) -> QueryResult {
         self.steps.store(0, Ordering::Relaxed);
         let mut result = QueryResult {
             rows: Rows { columns: query.columns, rows: Vec::new() },
@@ -202,7 +208,7 @@ impl TableReader {
             n_omitted: 0,
         };
         if let Some(table) = table {
-            result.error = self.read(query, table, &mut result).err();
+            result.error = self.read(query, table, binary, &mut result).err();
         }
         result
     }
@@ -211,6 +217,7 @@ impl TableReader {
         &self,
         query: &TableQuery,
         table: &Table,
+        binary: &[&str],
         result: &mut QueryResult,
     ) -> Result<(), QueryError> {
         let query_error = |error: rusqlite::Error| self.query_error(&error);
@@ -222,9 +229,12 @@ impl TableReader {
         let mut left = most.min(MAX_RESULT_BYTES);
         while let Some(row) = rows.next().map_err(query_error)? {
             let mut cells = Vec::with_capacity(query.columns.len());
-            for idx in 0..query.columns.len() {
+            for (idx, column) in query.columns.iter().enumerate() {
                 let value = row.get_ref(idx).map_err(query_error)?;
-                cells.push(cell(value, &mut left, &mut result.n_invalid)?);
+                cells.push(match value {
+                    ValueRef::Blob(bytes) if binary.contains(column) => blob(bytes, &mut left)?,
+                    value => cell(value, &mut left, &mut result.n_invalid)?,
+                });
             }
             if result.rows.rows.len() >= MAX_ROWS {
                 return Err(QueryError::TooMuchData);
@@ -329,6 +339,11 @@ fn cell(value: ValueRef<'_>, left: &mut u64, n_invalid: &mut usize) -> Result<Ce
             Cell::Text(text.into_owned())
         }
     })
+}
+
+fn blob(bytes: &[u8], left: &mut u64) -> Result<Cell, QueryError> {
+    *left = left.checked_sub(bytes.len() as u64).ok_or(QueryError::TooMuchData)?;
+    Ok(Cell::Blob(bytes.to_vec()))
 }
 
 /// Returns the maximum size of a text as JSON, in bytes. An escaped control character has six.

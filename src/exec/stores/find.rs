@@ -1,6 +1,6 @@
 //! Finds session files: in the stores of agents by name, or in any folder.
 
-use super::locations;
+use super::{PROJECT_FOLDERS, locations};
 use crate::exec::files::{LoadError, must_exist};
 use crate::exec::load::{events_in, is_piece};
 use crate::exec::outputs::{MANIFEST, OwnOutputs};
@@ -209,7 +209,8 @@ impl<'a> FileSearch<'a> {
         for entry in self.entries(folder)? {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            let is_skipped = name.starts_with('.') || SKIPPED.contains(&name);
+            let is_hidden = name.starts_with('.') && !PROJECT_FOLDERS.contains(&name);
+            let is_skipped = is_hidden || SKIPPED.contains(&name);
             if is_folder(&entry) && !is_skipped {
                 let folder = entry.path();
                 if !self.add_folder(&folder) {
@@ -316,7 +317,10 @@ mod tests {
             "a-managed-1.removed.jsonl",
             "notes.txt",
             ".secret.json",
+            ".crush/crush.db",
+            ".ssh/d.json",
         ] {
+            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
             fs::write(at(name), "{}").unwrap();
         }
         std::os::unix::fs::symlink(at("a.jsonl"), at("link.jsonl")).unwrap();
@@ -324,7 +328,7 @@ mod tests {
         let found = find_in(folder.path(), &Progress::default()).unwrap();
         let mut names: Vec<_> = found.files.iter().map(|f| f.path.clone()).collect();
         names.sort();
-        assert_eq!(names, [at("a.jsonl"), at("deep/b.JSON")]);
+        assert_eq!(names, [at(".crush/crush.db"), at("a.jsonl"), at("deep/b.JSON")]);
         assert_eq!(found.warning, None);
     }
 

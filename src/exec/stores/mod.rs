@@ -53,6 +53,9 @@ const fn at(base: Base, path: &'static str) -> Location {
     Location { base, path }
 }
 
+/// Hidden folders in which agents store the sessions of a project. They are searched in a folder that the user names.
+const PROJECT_FOLDERS: [&str; 2] = [".crush", ".adk"];
+
 /// All agents whose sessions can be found. The sources are in the documentation of each format in [`crate::formats`].
 pub static STORES: &[Store] = &[
     Store {
@@ -132,10 +135,14 @@ pub static STORES: &[Store] = &[
     },
     Store {
         agent: "Kilo Code",
-        locations: &[at(
-            Base::Config,
-            "Code/User/globalStorage/kilocode.kilo-code/tasks/*/api_conversation_history.json",
-        )],
+        locations: &[
+            at(Base::Data, "kilo/kilo*.db"),
+            at(Base::Home, ".local/share/kilo/kilo*.db"),
+            at(
+                Base::Config,
+                "Code/User/globalStorage/kilocode.kilo-code/tasks/*/api_conversation_history.json",
+            ),
+        ],
     },
     Store {
         agent: "GitHub Copilot",
@@ -169,13 +176,22 @@ pub static STORES: &[Store] = &[
             at(Base::Data, "opencode/storage/session/*/ses_*.json"),
             at(Base::Home, ".local/share/opencode/opencode*.db"),
             at(Base::Home, ".local/share/opencode/storage/session/*/ses_*.json"),
+            at(Base::Home, ".opencode/opencode.db"),
         ],
     },
+    Store { agent: "Crush", locations: &[at(Base::Home, ".crush/crush.db")] },
     Store {
         agent: "Cursor",
         locations: &[
             at(Base::Config, "Cursor/User/globalStorage/state.vscdb"),
             at(Base::Home, ".cursor/projects/*/agent-transcripts/**/*.jsonl"),
+        ],
+    },
+    Store {
+        agent: "Hermes Agent",
+        locations: &[
+            at(Base::Variable("HERMES_HOME"), "state.db"),
+            at(Base::Home, ".hermes/state.db"),
         ],
     },
     Store {

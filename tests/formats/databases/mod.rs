@@ -7,6 +7,7 @@ mod listed;
 mod make;
 mod many;
 mod packed;
+mod written;
 
 use plimsoll::exec::{LoadOptions, Loaded, load};
 use plimsoll::formats::{self, Input};

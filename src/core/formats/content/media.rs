@@ -175,17 +175,17 @@ fn of_program(block: &Value) -> Option<Media> {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_media =
         ["image", "audio", "video", "file", "document", "media", "blob", "uri"].contains(&kind);
-    if inner.is_none() && !is_media {
+    if inner.is_none() && !is_media && !is_of_crush(block) {
         return None;
     }
     let block = inner.unwrap_or(block);
     let first = |keys: &[&str]| keys.iter().find_map(|key| string(block, key));
-    let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime"]);
+    let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime", "MIMEType"]);
     let url = || {
         first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| MediaSource::from_url(&u))
     };
     let payload = if kind == "blob" { "content" } else { "data" };
-    let source = match first(&[payload, "base64"]) {
+    let source = match first(&[payload, "base64", "Data"]) {
         Some(data) if !data.contains(':') => {
             MediaSource::Base64 { mime: mime.clone().unwrap_or_default(), data }
         }
@@ -201,6 +201,13 @@ fn of_program(block: &Value) -> Option<Media> {
         None => MediaKind::Document,
     };
     Some(Media { kind, source, detail: ImageDetail::Auto })
+}
+
+/// Whether this is an attachment or a result of Crush, which have no type.
+fn is_of_crush(block: &Value) -> bool {
+    let has = |key| block.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    has("Data") && has("MIMEType")
+        || has("data") && has("mime_type") && block.get("tool_call_id").is_some()
 }
 
 fn string(value: &Value, key: &str) -> Option<String> {

@@ -17,7 +17,7 @@ pub use parts::definitions_in;
 pub(super) use parts::{
     assign_reasoning, empty_content, is_of_result, opaque, part, tool_definitions,
 };
-pub(super) use payload::{from_base64, from_url, reference};
+pub(super) use payload::{decode, from_base64, from_url, reference};
 
 use super::json;
 use crate::json::Value;

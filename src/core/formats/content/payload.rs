@@ -68,7 +68,7 @@ fn decoded_len(payload: &str) -> u64 {
 }
 
 /// Decodes the first `most` digits of a payload. Line breaks and padding do not count.
-pub(super) fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
+pub(crate) fn decode(payload: &str, most: usize) -> Option<Vec<u8>> {
     let standard = |b| match b {
         b'-' => b'+',
         b'_' => b'/',

@@ -10,6 +10,7 @@ pub(super) static DATABASE: Database = Database {
         ("sessions", &["session_id", "last_active"]),
         ("messages", &["session_id", "seq", "role", "content"]),
     ],
+    binary: &[],
     listing: TableQuery { table: "sessions", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 /// Cursor's database.
 pub(super) static DATABASE: Database = Database {
     tables: &[("cursorDiskKV", &["key", "value"])],
+    binary: &[],
     listing: TableQuery {
         table: "cursorDiskKV",
         columns: KEY_VALUE,

@@ -11,6 +11,7 @@ pub(super) static DATABASE: Database = Database {
         ("sessions", &["id", "working_dir"]),
         ("messages", &["session_id", "role", "content_json"]),
     ],
+    binary: &[],
     listing: TableQuery { table: "sessions", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,

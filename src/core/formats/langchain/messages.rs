@@ -56,7 +56,7 @@ fn message(value: &Value, calls: &mut CallMatcher) -> Result<Draft, String> {
 }
 
 /// Returns the call that an answer reports, from any of the places that `LangChain` stores it.
-pub(super) fn call(value: &Value) -> Option<CallDraft> {
+pub(crate) fn call(value: &Value) -> Option<CallDraft> {
     let inner = ["kwargs", "data"].iter().find_map(|key| value.get(key)).unwrap_or(value);
     let usage = metadata(inner).or_else(|| {
         let paths: [&[&str]; 2] =

@@ -3,5 +3,5 @@
 mod messages;
 mod runs;
 
-pub(super) use messages::MESSAGES;
+pub(super) use messages::{MESSAGES, call};
 pub(super) use runs::RUNS;

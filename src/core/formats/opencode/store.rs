@@ -13,6 +13,7 @@ pub(super) static DATABASE: Database = Database {
         ("message", &["id", "session_id", "data"]),
         ("part", &["id", "message_id", "session_id", "data"]),
     ],
+    binary: &[],
     listing: TableQuery { table: "session", columns: SESSION, filter: RowFilter::All },
     entries,
     queries,
