@@ -79,6 +79,7 @@
 //!   `mark` marks the result, so that usage reported for the old contexts is ignored.
 
 // The formats.
+mod ai_sdk;
 mod aider;
 mod anthropic_messages;
 mod atif;
@@ -215,6 +216,7 @@ pub static FORMATS: &[Format] = &[
     langchain::RUNS,
     langfuse::FORMAT,
     langchain::MESSAGES,
+    ai_sdk::FORMAT,
     gemini_api::FORMAT,
     anthropic_messages::FORMAT,
     openai_responses::FORMAT,
