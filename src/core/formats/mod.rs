@@ -83,6 +83,7 @@ mod ai_sdk;
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod bedrock;
 mod captures;
 mod chat_exports;
 mod claude_code;
@@ -217,6 +218,8 @@ pub static FORMATS: &[Format] = &[
     langfuse::FORMAT,
     langchain::MESSAGES,
     ai_sdk::FORMAT,
+    bedrock::STRANDS,
+    bedrock::FORMAT,
     gemini_api::FORMAT,
     anthropic_messages::FORMAT,
     openai_responses::FORMAT,

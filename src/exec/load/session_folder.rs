@@ -14,6 +14,8 @@ const TASK: [&str; 4] =
 const HISTORY: &str = ".messages.json";
 /// End of the name of the last compaction of a session of Cline's core.
 const LAST_COMPACTION: &str = ".compaction.json";
+/// File of a session of Strands Agents, next to its agents.
+const STRANDS: &str = "session.json";
 /// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
 /// thousands.
 const MAX_FILES: usize = 200_000;
@@ -89,6 +91,9 @@ pub(crate) fn is_piece(path: &Path) -> bool {
         let kind = name(folder.and_then(Path::parent));
         return kind.is_some_and(|kind| kind == "message" || kind == "part");
     }
+    if file != STRANDS && strands_session(path, &file).is_some() {
+        return true;
+    }
     if let Some(stem) = file.strip_suffix(".meta.json") {
         return has_sibling(&format!("{stem}.jsonl"));
     }
@@ -104,9 +109,13 @@ fn files_at(path: &Path) -> Option<SessionFiles> {
         return cline_task(path)
             .or_else(|| cline_session(path))
             .or_else(|| events(path))
+            .or_else(|| strands(path))
             .or_else(|| only_stored(path));
     }
     let name = path.file_name()?.to_str()?;
+    if let Some(session) = strands_session(path, name) {
+        return strands(session);
+    }
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
         return opencode(path, name);
     }
@@ -152,6 +161,34 @@ fn events(folder: &Path) -> Option<SessionFiles> {
     let is_named = events.file_name().is_some_and(|name| name == "events");
     let files = json_files(&events);
     (is_named && !files.is_empty()).then(|| SessionFiles::new(folder, files))
+}
+
+/// Finds the files of a session of Strands Agents: `session.json` and `agents/agent_ID/messages/message_N.json`.
+fn strands(folder: &Path) -> Option<SessionFiles> {
+    let head = folder.join(STRANDS);
+    let agents = subfolders(&folder.join("agents"));
+    let of_agent = |agent: &PathBuf| {
+        let state = Some(agent.join("agent.json")).filter(|file| file.is_file());
+        state.into_iter().chain(json_files(&agent.join("messages"))).collect::<Vec<_>>()
+    };
+    let files: Vec<PathBuf> = agents.iter().flat_map(of_agent).collect();
+    (head.is_file() && !files.is_empty()).then(|| {
+        let paths = std::iter::once(head).chain(files).collect();
+        SessionFiles::new(folder, paths)
+    })
+}
+
+/// Returns the folder of the session of Strands Agents that a file belongs to.
+fn strands_session<'a>(path: &'a Path, name: &str) -> Option<&'a Path> {
+    let depth = match name {
+        STRANDS => 1,
+        "agent.json" => 3,
+        name if name.starts_with("message_") => 4,
+        _ => return None,
+    };
+    let folder = path.ancestors().nth(depth)?;
+    let is_session = folder.file_name()?.to_str()?.starts_with("session_");
+    (is_session && folder.join(STRANDS).is_file()).then_some(folder)
 }
 
 /// Finds the only session in a folder of `OpenCode`'s storage: the storage itself, a project, or the messages of a
@@ -330,6 +367,11 @@ mod tests {
                     "core/9_a/9_a.compaction.json",
                     r#"{"source_message_count":1,"messages":[{"role":"user","content":"s"}]}"#,
                 ),
+                ("session_1/session.json", r#"{"session_id":"1"}"#),
+                (
+                    "session_1/agents/agent_a/messages/message_0.json",
+                    r#"{"message":{"role":"user","content":[{"text":"a"}]},"message_id":0}"#,
+                ),
                 ("other/a.json", "[]"),
             ],
         );
@@ -345,6 +387,9 @@ mod tests {
             ("core/9_a", Some("cline")),
             ("core/9_a/9_a.messages.json", Some("cline")),
             ("core/9_a/9_a.compaction.json", Some("cline")),
+            ("session_1", Some("strands")),
+            ("session_1/session.json", Some("strands")),
+            ("session_1/agents/agent_a/messages/message_0.json", Some("strands")),
             ("other", None),
             ("other/a.json", None),
         ] {

@@ -179,6 +179,10 @@ pub static STORES: &[Store] = &[
         ],
     },
     Store {
+        agent: "Strands Agents",
+        locations: &[at(Base::Home, ".strands/sessions/session_*/session.json")],
+    },
+    Store {
         agent: "CowAgent",
         locations: &[
             at(Base::Home, "cow/sessions/conversations.db"),
