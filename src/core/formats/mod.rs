@@ -113,6 +113,7 @@ mod otel;
 mod output_streams;
 mod pi;
 mod picoclaw;
+mod pydantic_ai;
 mod qwen_code;
 mod sharegpt;
 mod specstory;
@@ -217,6 +218,7 @@ pub static FORMATS: &[Format] = &[
     langchain::RUNS,
     langfuse::FORMAT,
     langchain::MESSAGES,
+    pydantic_ai::FORMAT,
     ai_sdk::FORMAT,
     bedrock::STRANDS,
     bedrock::FORMAT,
