@@ -100,6 +100,7 @@ mod droid;
 mod gemini_api;
 mod gemini_cli;
 mod goose;
+mod haystack;
 mod kimi;
 mod kiro;
 mod langchain;
@@ -219,6 +220,7 @@ pub static FORMATS: &[Format] = &[
     langfuse::FORMAT,
     langchain::MESSAGES,
     pydantic_ai::FORMAT,
+    haystack::FORMAT,
     ai_sdk::FORMAT,
     bedrock::STRANDS,
     bedrock::FORMAT,
