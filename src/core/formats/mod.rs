@@ -35,6 +35,7 @@
 //! | the program stores | use | example |
 //! |---|---|---|
 //! | a database | [`Database`] in `store.rs` of the format, named by `database`: its tables, queries and document | `goose` |
+//! | an archive of files | `combine_archive`, which joins the files | `inspect` |
 //! | a folder of files | `combine_files`, which joins the files; `src/exec/load/session_folder.rs` finds them | `opencode` |
 //! | sub-agents in files of their own | `identity` and `sub_agent_files`; `src/exec/load/sub_agents` finds the files | `gemini_cli` |
 //!
@@ -101,6 +102,7 @@ mod gemini_api;
 mod gemini_cli;
 mod goose;
 mod haystack;
+mod inspect;
 mod kimi;
 mod kiro;
 mod langchain;
@@ -162,7 +164,7 @@ pub use database::{
     supported_databases,
 };
 pub use editing::result_without_call;
-pub use folder::{FolderFile, combined_document};
+pub use folder::{FolderFile, archived_document, combined_document};
 pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
@@ -202,6 +204,7 @@ pub static FORMATS: &[Format] = &[
     cursor::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
+    inspect::FORMAT,
     kimi::WIRE,
     kimi::CONTEXT,
     cline::FORMAT,
