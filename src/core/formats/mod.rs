@@ -84,6 +84,7 @@ mod ai_sdk;
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod autogen;
 mod bedrock;
 mod captures;
 mod chat_exports;
@@ -222,6 +223,7 @@ pub static FORMATS: &[Format] = &[
     langchain::RUNS,
     langfuse::FORMAT,
     langchain::MESSAGES,
+    autogen::FORMAT,
     pydantic_ai::FORMAT,
     haystack::FORMAT,
     ai_sdk::FORMAT,
