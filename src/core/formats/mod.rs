@@ -86,6 +86,7 @@ mod anthropic_messages;
 mod atif;
 mod autogen;
 mod bedrock;
+mod browser_use;
 mod captures;
 mod chat_exports;
 mod claude_code;
@@ -210,6 +211,7 @@ pub static FORMATS: &[Format] = &[
     kimi::CONTEXT,
     cline::FORMAT,
     continue_dev::FORMAT,
+    browser_use::FORMAT,
     cursor_transcript::FORMAT,
     droid::FORMAT,
     kiro::EVENTS,
