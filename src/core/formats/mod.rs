@@ -110,6 +110,7 @@ mod kiro;
 mod langchain;
 mod langfuse;
 mod llama_factory;
+mod mistral_vibe;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -212,6 +213,7 @@ pub static FORMATS: &[Format] = &[
     cline::FORMAT,
     continue_dev::FORMAT,
     browser_use::FORMAT,
+    mistral_vibe::FORMAT,
     cursor_transcript::FORMAT,
     droid::FORMAT,
     kiro::EVENTS,

@@ -14,6 +14,8 @@ const TASK: [&str; 4] =
 const HISTORY: &str = ".messages.json";
 /// End of the name of the last compaction of a session of Cline's core.
 const LAST_COMPACTION: &str = ".compaction.json";
+/// Files of a session of Mistral Vibe, the main one first.
+const VIBE: [&str; 2] = ["messages.jsonl", "meta.json"];
 /// File of a session of Strands Agents, next to its agents.
 const STRANDS: &str = "session.json";
 /// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
@@ -94,6 +96,9 @@ pub(crate) fn is_piece(path: &Path) -> bool {
     if file != STRANDS && strands_session(path, &file).is_some() {
         return true;
     }
+    if file == VIBE[1] {
+        return has_sibling(VIBE[0]);
+    }
     if let Some(stem) = file.strip_suffix(".meta.json") {
         return has_sibling(&format!("{stem}.jsonl"));
     }
@@ -110,11 +115,17 @@ fn files_at(path: &Path) -> Option<SessionFiles> {
             .or_else(|| cline_session(path))
             .or_else(|| events(path))
             .or_else(|| strands(path))
+            .or_else(|| vibe(path))
             .or_else(|| only_stored(path));
     }
     let name = path.file_name()?.to_str()?;
     if let Some(session) = strands_session(path, name) {
         return strands(session);
+    }
+    if VIBE.contains(&name)
+        && let Some(session) = vibe(path.parent()?)
+    {
+        return Some(session);
     }
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
         return opencode(path, name);
@@ -176,6 +187,12 @@ fn strands(folder: &Path) -> Option<SessionFiles> {
         let paths = std::iter::once(head).chain(files).collect();
         SessionFiles::new(folder, paths)
     })
+}
+
+/// Finds the files of a session of Mistral Vibe.
+fn vibe(folder: &Path) -> Option<SessionFiles> {
+    let files = VIBE.map(|name| folder.join(name));
+    files.iter().all(|file| file.is_file()).then(|| SessionFiles::new(folder, files.to_vec()))
 }
 
 /// Returns the folder of the session of Strands Agents that a file belongs to.
@@ -372,6 +389,8 @@ mod tests {
                     "session_1/agents/agent_a/messages/message_0.json",
                     r#"{"message":{"role":"user","content":[{"text":"a"}]},"message_id":0}"#,
                 ),
+                ("vibe/messages.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"),
+                ("vibe/meta.json", r#"{"session_id":"1","tools_available":[]}"#),
                 ("other/a.json", "[]"),
             ],
         );
@@ -390,6 +409,9 @@ mod tests {
             ("session_1", Some("strands")),
             ("session_1/session.json", Some("strands")),
             ("session_1/agents/agent_a/messages/message_0.json", Some("strands")),
+            ("vibe", Some("mistral_vibe")),
+            ("vibe/messages.jsonl", Some("mistral_vibe")),
+            ("vibe/meta.json", Some("mistral_vibe")),
             ("other", None),
             ("other/a.json", None),
         ] {

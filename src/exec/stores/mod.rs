@@ -183,6 +183,13 @@ pub static STORES: &[Store] = &[
         locations: &[at(Base::Home, ".strands/sessions/session_*/session.json")],
     },
     Store {
+        agent: "Mistral Vibe",
+        locations: &[
+            at(Base::Variable("VIBE_HOME"), "logs/session/session_*/messages.jsonl"),
+            at(Base::Home, ".vibe/logs/session/session_*/messages.jsonl"),
+        ],
+    },
+    Store {
         agent: "CowAgent",
         locations: &[
             at(Base::Home, "cow/sessions/conversations.db"),
