@@ -16,6 +16,7 @@ mod repository;
 #[path = "../common/rules.rs"]
 mod rules;
 
+mod archives;
 mod captures;
 mod claude;
 mod codex;

@@ -1,10 +1,10 @@
-//! Sessions that a program stores as a folder of files. They are combined into the document that the program itself
+//! Sessions that a program stores as a folder or archive of files. They are combined into the document that the program itself
 //! would export, so that the formats only need to read that one. File names decide which files belong together.
 
 use super::byte_order_mark::text_start;
 use super::{FORMATS, json};
 
-/// A file of such a folder.
+/// A file of such a folder or archive.
 #[derive(Clone, Debug)]
 pub struct FolderFile {
     /// Path within the folder, with `/` between names.
@@ -16,6 +16,11 @@ pub struct FolderFile {
 /// Combines the files of a session into one document. Returns `None` if they are not a supported session folder.
 pub fn combined_document(files: &[FolderFile]) -> Option<Vec<u8>> {
     FORMATS.iter().find_map(|format| (format.combine_files?)(files))
+}
+
+/// Combines the files of an archive into one document. Returns `None` if they are not a supported session.
+pub fn archived_document(files: &[FolderFile]) -> Option<Vec<u8>> {
+    FORMATS.iter().find_map(|format| (format.combine_archive?)(files))
 }
 
 impl FolderFile {

@@ -22,6 +22,9 @@ pub struct Format {
     /// Combines the files of a session folder into a document of this format, if the program stores sessions in
     /// folders. Returns `None` for other files.
     pub(super) combine_files: Option<CombineFiles>,
+    /// Combines the files of an archive into a document of this format, if the program stores sessions in archives.
+    /// Returns `None` for other files.
+    pub(super) combine_archive: Option<CombineFiles>,
     /// Reads the file.
     pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
@@ -138,6 +141,7 @@ impl Format {
         detect: |_| None,
         reads_in_pieces: false,
         combine_files: None,
+        combine_archive: None,
         parse: |_, _| {
             let looks_like = "this format has no reader".to_owned();
             Err(Refused { looks_like }.into())

@@ -35,6 +35,7 @@
 //! | the program stores | use | example |
 //! |---|---|---|
 //! | a database | [`Database`] in `store.rs` of the format, named by `database`: its tables, queries and document | `goose` |
+//! | an archive of files | `combine_archive`, which joins the files | `inspect` |
 //! | a folder of files | `combine_files`, which joins the files; `src/exec/load/session_folder.rs` finds them | `opencode` |
 //! | sub-agents in files of their own | `identity` and `sub_agent_files`; `src/exec/load/sub_agents` finds the files | `gemini_cli` |
 //!
@@ -79,9 +80,13 @@
 //!   `mark` marks the result, so that usage reported for the old contexts is ignored.
 
 // The formats.
+mod ai_sdk;
 mod aider;
 mod anthropic_messages;
 mod atif;
+mod autogen;
+mod bedrock;
+mod browser_use;
 mod captures;
 mod chat_exports;
 mod claude_code;
@@ -100,13 +105,16 @@ mod gemini_api;
 mod gemini_cli;
 mod google_adk;
 mod goose;
+mod haystack;
 mod hermes;
+mod inspect;
 mod kimi;
 mod kiro;
 mod langchain;
 mod langfuse;
 mod langgraph;
 mod llama_factory;
+mod mistral_vibe;
 mod openai_agents;
 mod openai_chat;
 mod openai_responses;
@@ -116,6 +124,7 @@ mod otel;
 mod output_streams;
 mod pi;
 mod picoclaw;
+mod pydantic_ai;
 mod qwen_code;
 mod sharegpt;
 mod specstory;
@@ -163,7 +172,7 @@ pub use database::{
     supported_databases,
 };
 pub use editing::result_without_call;
-pub use folder::{FolderFile, combined_document};
+pub use folder::{FolderFile, archived_document, combined_document};
 pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
@@ -208,10 +217,13 @@ pub static FORMATS: &[Format] = &[
     hermes::FORMAT,
     picoclaw::FORMAT,
     atif::FORMAT,
+    inspect::FORMAT,
     kimi::WIRE,
     kimi::CONTEXT,
     cline::FORMAT,
     continue_dev::FORMAT,
+    browser_use::FORMAT,
+    mistral_vibe::FORMAT,
     cursor_transcript::FORMAT,
     droid::FORMAT,
     kiro::EVENTS,
@@ -225,6 +237,12 @@ pub static FORMATS: &[Format] = &[
     langchain::RUNS,
     langfuse::FORMAT,
     langchain::MESSAGES,
+    autogen::FORMAT,
+    pydantic_ai::FORMAT,
+    haystack::FORMAT,
+    ai_sdk::FORMAT,
+    bedrock::STRANDS,
+    bedrock::FORMAT,
     gemini_api::FORMAT,
     anthropic_messages::FORMAT,
     openai_responses::FORMAT,

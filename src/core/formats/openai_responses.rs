@@ -46,6 +46,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     title: message_list::title,
     body,
     messages,
+    note: |_| None,
     call: recorded_call,
     writes: Some(Writes { edit, written, result: None }),
 };

@@ -15,6 +15,7 @@ mod stamp;
 pub(super) mod unfinished;
 mod unpack;
 mod write;
+mod zip;
 
 pub(super) use hash::{Hasher, sha256};
 pub use limits::MAX_SESSION_BYTES;
@@ -31,3 +32,4 @@ pub(super) use read::{read_all, read_bounded, read_file};
 pub use stamp::Stamp;
 pub(super) use unpack::unpacked;
 pub(super) use write::{StagedFile, replace_private, short_reason, write_error, write_new};
+pub(super) use zip::{START as ZIP_START, files_in};

@@ -1,6 +1,6 @@
 //! Compressed session files (gzip, Zstandard), detected by their first bytes.
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::cell::Cell;
@@ -58,6 +58,25 @@ fn is_gzip(start: &[u8]) -> bool {
 /// Returns true for a Zstandard frame or a skippable frame (`*M` and similar).
 fn is_zstd(start: &[u8]) -> bool {
     matches!(start, [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// Compression of a file in an archive.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Packing {
+    Stored,
+    Deflate,
+    Zstandard,
+}
+
+/// Decompresses a file of an archive.
+pub(super) fn unpacked_member<'a>(bytes: &'a [u8], packing: Packing) -> Box<dyn Read + 'a> {
+    let packed = Rc::new(Cell::new(bytes.len() as u64));
+    let unpacking: Box<dyn Read + 'a> = match packing {
+        Packing::Stored => return Box::new(bytes),
+        Packing::Deflate => Box::new(DeflateDecoder::new(bytes)),
+        Packing::Zstandard => Box::new(Frames { stream: bytes, frame: FrameDecoder::new() }),
+    };
+    Box::new(Bounded { unpacking, packed, n: 0 })
 }
 
 /// A reader that counts its bytes.

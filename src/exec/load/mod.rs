@@ -2,6 +2,7 @@
 //!
 //! Every error is one line that names the file and the remedy.
 
+mod archive;
 mod file_sessions;
 mod session_folder;
 mod source;

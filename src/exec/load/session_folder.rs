@@ -14,6 +14,10 @@ const TASK: [&str; 4] =
 const HISTORY: &str = ".messages.json";
 /// End of the name of the last compaction of a session of Cline's core.
 const LAST_COMPACTION: &str = ".compaction.json";
+/// Files of a session of Mistral Vibe, the main one first.
+const VIBE: [&str; 2] = ["messages.jsonl", "meta.json"];
+/// File of a session of Strands Agents, next to its agents.
+const STRANDS: &str = "session.json";
 /// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
 /// thousands.
 const MAX_FILES: usize = 200_000;
@@ -89,6 +93,12 @@ pub(crate) fn is_piece(path: &Path) -> bool {
         let kind = name(folder.and_then(Path::parent));
         return kind.is_some_and(|kind| kind == "message" || kind == "part");
     }
+    if file != STRANDS && strands_session(path, &file).is_some() {
+        return true;
+    }
+    if file == VIBE[1] {
+        return has_sibling(VIBE[0]);
+    }
     if let Some(stem) = file.strip_suffix(".meta.json") {
         return has_sibling(&format!("{stem}.jsonl"));
     }
@@ -104,9 +114,19 @@ fn files_at(path: &Path) -> Option<SessionFiles> {
         return cline_task(path)
             .or_else(|| cline_session(path))
             .or_else(|| events(path))
+            .or_else(|| strands(path))
+            .or_else(|| vibe(path))
             .or_else(|| only_stored(path));
     }
     let name = path.file_name()?.to_str()?;
+    if let Some(session) = strands_session(path, name) {
+        return strands(session);
+    }
+    if VIBE.contains(&name)
+        && let Some(session) = vibe(path.parent()?)
+    {
+        return Some(session);
+    }
     if name.starts_with("ses_") || name.starts_with("msg_") || name.starts_with("prt_") {
         return opencode(path, name);
     }
@@ -152,6 +172,40 @@ fn events(folder: &Path) -> Option<SessionFiles> {
     let is_named = events.file_name().is_some_and(|name| name == "events");
     let files = json_files(&events);
     (is_named && !files.is_empty()).then(|| SessionFiles::new(folder, files))
+}
+
+/// Finds the files of a session of Strands Agents: `session.json` and `agents/agent_ID/messages/message_N.json`.
+fn strands(folder: &Path) -> Option<SessionFiles> {
+    let head = folder.join(STRANDS);
+    let agents = subfolders(&folder.join("agents"));
+    let of_agent = |agent: &PathBuf| {
+        let state = Some(agent.join("agent.json")).filter(|file| file.is_file());
+        state.into_iter().chain(json_files(&agent.join("messages"))).collect::<Vec<_>>()
+    };
+    let files: Vec<PathBuf> = agents.iter().flat_map(of_agent).collect();
+    (head.is_file() && !files.is_empty()).then(|| {
+        let paths = std::iter::once(head).chain(files).collect();
+        SessionFiles::new(folder, paths)
+    })
+}
+
+/// Finds the files of a session of Mistral Vibe.
+fn vibe(folder: &Path) -> Option<SessionFiles> {
+    let files = VIBE.map(|name| folder.join(name));
+    files.iter().all(|file| file.is_file()).then(|| SessionFiles::new(folder, files.to_vec()))
+}
+
+/// Returns the folder of the session of Strands Agents that a file belongs to.
+fn strands_session<'a>(path: &'a Path, name: &str) -> Option<&'a Path> {
+    let depth = match name {
+        STRANDS => 1,
+        "agent.json" => 3,
+        name if name.starts_with("message_") => 4,
+        _ => return None,
+    };
+    let folder = path.ancestors().nth(depth)?;
+    let is_session = folder.file_name()?.to_str()?.starts_with("session_");
+    (is_session && folder.join(STRANDS).is_file()).then_some(folder)
 }
 
 /// Finds the only session in a folder of `OpenCode`'s storage: the storage itself, a project, or the messages of a
@@ -330,6 +384,13 @@ mod tests {
                     "core/9_a/9_a.compaction.json",
                     r#"{"source_message_count":1,"messages":[{"role":"user","content":"s"}]}"#,
                 ),
+                ("session_1/session.json", r#"{"session_id":"1"}"#),
+                (
+                    "session_1/agents/agent_a/messages/message_0.json",
+                    r#"{"message":{"role":"user","content":[{"text":"a"}]},"message_id":0}"#,
+                ),
+                ("vibe/messages.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\n"),
+                ("vibe/meta.json", r#"{"session_id":"1","tools_available":[]}"#),
                 ("other/a.json", "[]"),
             ],
         );
@@ -345,6 +406,12 @@ mod tests {
             ("core/9_a", Some("cline")),
             ("core/9_a/9_a.messages.json", Some("cline")),
             ("core/9_a/9_a.compaction.json", Some("cline")),
+            ("session_1", Some("strands")),
+            ("session_1/session.json", Some("strands")),
+            ("session_1/agents/agent_a/messages/message_0.json", Some("strands")),
+            ("vibe", Some("mistral_vibe")),
+            ("vibe/messages.jsonl", Some("mistral_vibe")),
+            ("vibe/meta.json", Some("mistral_vibe")),
             ("other", None),
             ("other/a.json", None),
         ] {

@@ -1,6 +1,6 @@
-//! Opens a path: a file, the files of a session's folder as one document, or a database.
+//! Opens a path: a file, the files of a session's folder or archive as one document, or a database.
 
-use super::session_folder;
+use super::{archive, session_folder};
 use crate::exec::database::{Snapshot, is_database};
 use crate::exec::files::{LoadError, file_name, must_exist, read_file};
 use crate::formats::Input;
@@ -30,6 +30,9 @@ impl FileSource {
     pub(super) fn document(path: &Path, progress: &Progress) -> Result<Input, LoadError> {
         let metadata = must_exist(path)?;
         if let Some(document) = session_folder::document(path)? {
+            return Ok(document);
+        }
+        if let Some(document) = archive::document(path, &metadata)? {
             return Ok(document);
         }
         Ok(Input { name: file_name(path), bytes: read_file(path, &metadata, progress)? })

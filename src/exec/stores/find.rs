@@ -19,7 +19,7 @@ const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
 pub const SESSION_EXTENSIONS: &[&str] =
-    &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb"];
+    &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb", "eval"];
 /// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 /// Suffixes of an export's sidecars.

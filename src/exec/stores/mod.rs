@@ -195,6 +195,17 @@ pub static STORES: &[Store] = &[
         ],
     },
     Store {
+        agent: "Strands Agents",
+        locations: &[at(Base::Home, ".strands/sessions/session_*/session.json")],
+    },
+    Store {
+        agent: "Mistral Vibe",
+        locations: &[
+            at(Base::Variable("VIBE_HOME"), "logs/session/session_*/messages.jsonl"),
+            at(Base::Home, ".vibe/logs/session/session_*/messages.jsonl"),
+        ],
+    },
+    Store {
         agent: "CowAgent",
         locations: &[
             at(Base::Home, "cow/sessions/conversations.db"),

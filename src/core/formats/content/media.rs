@@ -34,7 +34,71 @@ pub(crate) enum MediaSource {
 
 /// Reads the media of a content block in the form of any provider or program.
 pub(crate) fn of_block(block: &Value) -> Option<Media> {
-    of_provider(block).or_else(|| of_program(block))
+    of_provider(block).or_else(|| of_program(block)).or_else(|| of_framework(block))
+}
+
+/// Reads the media of agent frameworks and of Bedrock's Converse API, whose blocks have no `type`.
+fn of_framework(block: &Value) -> Option<Media> {
+    of_converse(block).or_else(|| of_pydantic(block)).or_else(|| of_haystack(block))
+}
+
+/// Reads an image or a file of Haystack, which a member may contain.
+fn of_haystack(block: &Value) -> Option<Media> {
+    let inner = ["image", "file"].iter().find_map(|key| block.get(key)).unwrap_or(block);
+    let mime = |assumed: &str| string(inner, "mime_type").unwrap_or_else(|| assumed.to_owned());
+    let detail = ImageDetail::of_name(&string(inner, "detail").unwrap_or_default());
+    if let Some(data) = string(inner, "base64_image") {
+        let source = MediaSource::Base64 { mime: mime("image/jpeg"), data };
+        return Some(Media { kind: MediaKind::Image, source, detail });
+    }
+    let data = string(inner, "base64_data")?;
+    let mime = mime("application/pdf");
+    let kind = payload::kind_of(&mime);
+    Some(Media { kind, source: MediaSource::Base64 { mime, data }, detail: ImageDetail::Auto })
+}
+
+/// Reads media of Pydantic AI, which a `kind` names.
+fn of_pydantic(block: &Value) -> Option<Media> {
+    let kind = block.get("kind")?.as_str()?;
+    let mime = string(block, "media_type").or_else(|| string(block, "_media_type"));
+    let of_mime = || payload::kind_of(mime.as_deref().unwrap_or_default());
+    let (kind, source) = match kind {
+        "image-url" => (MediaKind::Image, MediaSource::from_url(&string(block, "url")?)),
+        "audio-url" => (MediaKind::Audio, MediaSource::from_url(&string(block, "url")?)),
+        "document-url" | "video-url" => {
+            (MediaKind::Document, MediaSource::from_url(&string(block, "url")?))
+        }
+        "binary" => {
+            let mime = mime.clone().unwrap_or_default();
+            (of_mime(), MediaSource::Base64 { mime, data: string(block, "data")? })
+        }
+        "uploaded-file" => (of_mime(), MediaSource::File(string(block, "file_id")?)),
+        _ => return None,
+    };
+    Some(Media { kind, source, detail: ImageDetail::Auto })
+}
+
+/// Reads a block of Bedrock's Converse API, whose member names its kind. Strands Agents marks payloads that it encoded.
+fn of_converse(block: &Value) -> Option<Media> {
+    let kinds = [
+        ("image", MediaKind::Image),
+        ("audio", MediaKind::Audio),
+        ("document", MediaKind::Document),
+        ("video", MediaKind::Document),
+    ];
+    let (name, kind, inner) =
+        kinds.into_iter().find_map(|(name, kind)| Some((name, kind, block.get(name)?)))?;
+    let format = string(inner, "format")?;
+    let source = inner.get("source")?;
+    let mime = match (name, &*format) {
+        ("document", "pdf") => "application/pdf".to_owned(),
+        ("document", format) => format!("text/{format}"),
+        (name, format) => format!("{name}/{format}"),
+    };
+    let data = source.get("bytes").and_then(|b| b.as_str().or_else(|| b.get("data")?.as_str()));
+    let data = data.map(|data| MediaSource::Base64 { mime, data: data.to_owned() });
+    let place = || source.get("s3Location")?.get("uri")?.as_str().map(MediaSource::from_url);
+    Some(Media { kind, source: data.or_else(place)?, detail: ImageDetail::Auto })
 }
 
 fn of_provider(block: &Value) -> Option<Media> {
@@ -167,25 +231,47 @@ impl MediaSource {
     }
 }
 
+/// Types of blocks with a payload or a URL.
+const MEDIA_BLOCKS: [&str; 13] = [
+    "image",
+    "audio",
+    "video",
+    "file",
+    "document",
+    "media",
+    "blob",
+    "uri",
+    "image-data",
+    "image-url",
+    "file-data",
+    "file-url",
+    "reasoning-file",
+];
+
 /// Reads payloads with a MIME type, as written by Gemini, MCP servers and programs.
 fn of_program(block: &Value) -> Option<Media> {
     let inner = ["inlineData", "inline_data", "fileData", "file_data"]
         .iter()
         .find_map(|key| block.get(key).filter(|v| v.is_object()));
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
-    let is_media =
-        ["image", "audio", "video", "file", "document", "media", "blob", "uri"].contains(&kind);
-    if inner.is_none() && !is_media && !is_of_crush(block) {
+    if inner.is_none() && !MEDIA_BLOCKS.contains(&kind) && !is_of_crush(block) {
         return None;
     }
     let block = inner.unwrap_or(block);
-    let first = |keys: &[&str]| keys.iter().find_map(|key| string(block, key));
+    // The AI SDK nests a payload or its URL in `data`.
+    let nested = block.get("data").filter(|data| data.is_object());
+    let first = |keys: &[&str]| {
+        let of = |block| keys.iter().find_map(|key| string(block, key));
+        nested.and_then(of).or_else(|| of(block))
+    };
     let mime = first(&["mimeType", "mime_type", "mediaType", "media_type", "mime", "MIMEType"]);
     let url = || {
         first(&["url", "uri", "fileUri", "file_uri", "image"]).map(|u| MediaSource::from_url(&u))
     };
     let payload = if kind == "blob" { "content" } else { "data" };
-    let source = match first(&[payload, "base64", "Data"]) {
+    // An image of the AI SDK is a URL or a payload.
+    let image = || string(block, "image").filter(|image| !image.contains(':'));
+    let source = match first(&[payload, "base64", "Data"]).or_else(image) {
         Some(data) if !data.contains(':') => {
             MediaSource::Base64 { mime: mime.clone().unwrap_or_default(), data }
         }
@@ -196,7 +282,7 @@ fn of_program(block: &Value) -> Option<Media> {
         if let MediaSource::Base64 { mime, .. } = &source { Some(mime.clone()) } else { None };
     let kind = match own.filter(|m| !m.is_empty()).or(mime) {
         Some(mime) => payload::kind_of(&mime),
-        None if kind == "image" => MediaKind::Image,
+        None if kind.starts_with("image") => MediaKind::Image,
         None if kind == "audio" => MediaKind::Audio,
         None => MediaKind::Document,
     };

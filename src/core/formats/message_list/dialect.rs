@@ -25,6 +25,8 @@ pub(crate) struct Dialect {
     /// Reads an element of the list, which may contain a call and its result. Returns the reason if it is not a
     /// message.
     pub(crate) messages: fn(&Value, &mut CallMatcher) -> Result<Vec<Draft>, String>,
+    /// Returns a warning about data of an element that is not sent or cannot be assigned to a call.
+    pub(crate) note: fn(&Value) -> Option<&'static str>,
     /// Returns the call that an element or a separately stored answer reports. The report of an element without a
     /// message belongs to the adjacent answer.
     pub(crate) call: fn(&Value) -> Option<CallDraft>,
@@ -43,6 +45,7 @@ impl Dialect {
         title: |_| None,
         body: |_| Vec::new(),
         messages: |_, _| Ok(Vec::new()),
+        note: |_| None,
         call: |_| None,
         writes: None,
     };

@@ -232,7 +232,9 @@ fn answers(bytes: &[u8], shape: &Shape, root: &Span, key: &str, value: &Span) ->
             }
             let is_message = at_path(bytes, value, &["role"]).is_some();
             let itself = is_message.then(|| value.clone());
-            one(first_choice(array_at(bytes, value, &["choices"])).or(itself), value)
+            let choice = first_choice(array_at(bytes, value, &["choices"]));
+            let of_converse = || object_at(bytes, value, &["output", "message"]);
+            one(choice.or(itself).or_else(of_converse), value)
         }
         "output" => {
             listed(bytes, shape, json::elements(bytes, value).unwrap_or_default(), Some(root))

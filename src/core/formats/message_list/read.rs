@@ -78,6 +78,7 @@ fn read_one(
         is_recorded: dialect.answers_in_runs || elements.iter().any(reports_usage),
         session: start(source, settings, dialect, &mut log.report),
         is_answering: false,
+        has_question: false,
         first_words: None,
         pending_count: None,
     };
@@ -116,6 +117,9 @@ fn read_elements(
     let mut read = |parsed: Vec<Element>| {
         settings.find_mark(parsed.iter().filter_map(|e| e.value.as_ref()));
         elements.extend(parsed.into_iter().map(|element| {
+            if let Some(note) = element.value.as_ref().and_then(dialect.note) {
+                log.notes.once(element.span.start, note);
+            }
             let mut read = read_element(&element, settings, dialect, &mut calls, &mut log.report);
             let usage = read.call.as_ref().and_then(|call| call.usage);
             if let Err(why) = counts::checked_usage(usage) {
@@ -145,6 +149,8 @@ struct ConversationBuilder<'a> {
     is_recorded: bool,
     /// The last message is an answer.
     is_answering: bool,
+    /// There is a message that can be answered.
+    has_question: bool,
     /// First line that the user wrote.
     first_words: Option<String>,
     /// Count recorded before the next answer.
@@ -172,9 +178,15 @@ impl ConversationBuilder<'_> {
                 self.first_words =
                     draft.parts.iter().find_map(|p| title::first_line(p.body.text()));
             }
+            self.has_question |= matches!(draft.role, Role::User | Role::Tool);
+            // A fixed greeting answers nothing.
+            let is_greeting = !self.has_question
+                && !self.dialect.answers_in_runs
+                && call.is_none()
+                && self.pending_count.is_none();
             let continued = self.is_answering && self.dialect.answers_in_runs;
             self.is_answering = draft.role == Role::Assistant;
-            if self.is_answering && self.is_recorded && !continued {
+            if self.is_answering && self.is_recorded && !continued && !is_greeting {
                 let found = call.take().or_else(|| self.pending_count.take());
                 let mut call = found.unwrap_or_default();
                 // A thought keeps its size. The context of the call is no longer in the file.
@@ -227,7 +239,7 @@ fn start(
     report: &mut ImportReport,
 ) -> SessionBuilder {
     let mut builder = SessionBuilder::new(source);
-    if let Some(model) = settings.text("model") {
+    if let Some(model) = settings.text("model").or_else(|| settings.text("modelId")) {
         builder.usual_model(model);
     }
     builder.calibration(settings.calibration());

@@ -1,0 +1,34 @@
+//! Reads a session that its program stores as a ZIP archive. [`formats::archived_document`] joins the files.
+
+use crate::exec::files::{
+    LoadError, MAX_SESSION_BYTES, ZIP_START, file_name, files_in, read_bounded,
+};
+use crate::formats::{self, FolderFile, Input};
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Reads an archive as one document. Returns `None` for any other file, and for archives without a supported session.
+///
+/// # Errors
+/// Returns a [`LoadError`] if the archive is damaged or too large.
+pub(super) fn document(path: &Path, metadata: &Metadata) -> Result<Option<Input>, LoadError> {
+    if !metadata.is_file() || !is_archive(path) {
+        return Ok(None);
+    }
+    let archive = read_bounded(path, MAX_SESSION_BYTES)?;
+    let is_wanted = |name: &str| name.ends_with(".json");
+    let files = files_in(&archive, is_wanted, MAX_SESSION_BYTES);
+    let files = files.map_err(|error| LoadError::unreadable(&file_name(path), &error))?;
+    drop(archive);
+    let files: Vec<FolderFile> =
+        files.into_iter().map(|(name, bytes)| FolderFile { name, bytes }).collect();
+    Ok(formats::archived_document(&files)
+        .map(|bytes| Input { name: file_name(path), bytes: bytes.into() }))
+}
+
+fn is_archive(path: &Path) -> bool {
+    let mut start = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == ZIP_START
+}
