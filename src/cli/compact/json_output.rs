@@ -109,15 +109,17 @@ pub(crate) struct CheckEntry<'a> {
     detail: &'a str,
 }
 
-/// A session in the agent's own store.
+/// A session in an agent's store.
 #[derive(Serialize, JsonSchema)]
-struct ResumableSession<'a> {
+pub(crate) struct ResumableSession<'a> {
     /// Id of the new session.
     id: &'a str,
     /// Command that resumes it.
     command: &'a str,
-    /// Path of its file.
+    /// Path of its file, or of the file that the command imports.
     path: Cow<'a, str>,
+    /// Content of the source that the session of another program lacks.
+    losses: &'a [String],
 }
 
 /// Returns the JSON output.
@@ -142,11 +144,17 @@ pub(super) fn json_output<'a>(
             Schedule::Now { .. } => ScheduleName::Now,
         },
         format: job.format.name,
-        resumable: resumed.map(|resumed| ResumableSession {
-            id: &resumed.id,
-            command: &resumed.command,
-            path: resumed.path.to_string_lossy(),
-        }),
+        resumable: resumed.map(resumable_session),
+    }
+}
+
+/// Returns the session in an agent's store.
+pub(crate) fn resumable_session(resumed: &Resumed) -> ResumableSession<'_> {
+    ResumableSession {
+        id: &resumed.id,
+        command: &resumed.command,
+        path: resumed.path.to_string_lossy(),
+        losses: &resumed.losses,
     }
 }
 

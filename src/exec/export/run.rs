@@ -57,7 +57,8 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut executed = execute(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(LogWriter::path);
-    if !has_acted(job, &executed.outcome) {
+    let is_rejected = requests.iter().any(|request| request.failed.is_some());
+    if !has_acted(job, &executed.outcome) && (is_rejected || !is_for_another_program(job)) {
         return Ok(Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &executed.outcome, executed.notes, requests)
@@ -328,6 +329,11 @@ fn has_acted(job: &ExportJob, outcome: &Outcome) -> bool {
         Schedule::Replay => outcome.changes(),
         Schedule::Now { .. } => outcome.removes(),
     }
+}
+
+/// Returns whether the conversation is written for another program, which needs it also if the policy does not act.
+fn is_for_another_program(job: &ExportJob) -> bool {
+    job.format.has_own_instructions(&job.case.session)
 }
 
 /// Runs the policy with this storage.
