@@ -76,7 +76,7 @@ def pi(home, project, url):
 
 AGENTS = [
     Agent("claude", "claude_code", "claude", claude,
-          lambda exe, id, path: [[exe, "-p", "--resume", id, "--permission-mode", "bypassPermissions", PROMPT]]),
+          lambda exe, id, path: [[exe, "-p", "--resume", id, PROMPT]]),
     Agent("codex", "codex_rollout", "codex", codex,
           lambda exe, id, path: [[exe, "exec", "--skip-git-repo-check", "resume", id, PROMPT]]),
     Agent("opencode", "opencode", "opencode", opencode,

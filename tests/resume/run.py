@@ -56,16 +56,11 @@ def plimsoll(program, arguments, env, project):
         return None, done.stderr
 
 
-def expected(program, path, env, project, context):
-    """Returns the texts, and the calls with their results, of the whole history or of the last context."""
-    out = path + ".expected.json"
-    arguments = ["convert", path, "--to", "openai_chat", "-o", out]
-    result, error = plimsoll(program, arguments, env, project)
-    if not result:
-        raise RuntimeError(error)
-    with open(out, encoding="utf-8") as file:
+def contents(path):
+    """Returns the texts, and the calls with their results, of an openai_chat file, without instructions at its start."""
+    with open(path, encoding="utf-8") as file:
         messages = json.load(file)["messages"]
-    os.remove(out)
+    os.remove(path)
     started, texts, calls = False, [], {}
     for message in messages:
         started = started or message["role"] not in ("system", "developer")
@@ -80,6 +75,28 @@ def expected(program, path, env, project, context):
             arguments = json.loads(call["function"]["arguments"] or "{}")
             calls[call["id"]] = (call["function"]["name"], arguments, [])
     return [text for text in texts if text.strip()], list(calls.values())
+
+
+def whole_history(program, path, env, project):
+    """Returns the contents of the whole history."""
+    out = path + ".expected.json"
+    result, error = plimsoll(program, ["convert", path, "--to", "openai_chat", "-o", out], env, project)
+    if not result:
+        raise RuntimeError(error)
+    return contents(out)
+
+
+def last_context(program, path, env, project):
+    """Returns the contents of the last context, with the answer to it."""
+    texts, _ = whole_history(program, path, env, project)
+    calls = plimsoll(program, ["inspect", path], env, project)[0]["calls"]
+    out = path + ".context.json"
+    arguments = ["context", path, "--at-call", str(calls), "--format", "openai_chat", "-o", out]
+    result, error = plimsoll(program, arguments, env, project)
+    if not result:
+        raise RuntimeError(error)
+    context = contents(out)
+    return context[0] + texts[-1:], context[1]
 
 
 def flat(content):
@@ -169,10 +186,12 @@ def direction(program, source, target, executable, case, compact):
         result, error = plimsoll(program, arguments, env, project)
         if not result or not result.get("resumable"):
             return 0, 0, [f"nothing written: {result or error}"]
-        wanted = expected(program, path, env, project, compact)
-        if source == target.name or compact:
-            # A copy holds its compactions: the last context is sent.
-            wanted = last_context(program, path, env, project)
+        # A copy holds its compactions: the last context is sent.
+        read = last_context if source == target.name or compact else whole_history
+        wanted = read(program, path, env, project)
+        if source == target.name == "claude":
+            # Claude Code renders its reminders anew.
+            wanted = [text for text in wanted[0] if not text.startswith("<system-reminder>")], wanted[1]
         resumed = result["resumable"]
         output, ok = agents.run(target.resume(executable, resumed["id"], resumed["path"]), project, env)
         bodies = [body for _, body in scripted.requests if agents.PROMPT in json.dumps(body, ensure_ascii=False)]
@@ -186,31 +205,6 @@ def direction(program, source, target, executable, case, compact):
         if not ok:
             lacks.append(output[-300:])
         return len(wanted[0]), len(wanted[1]), lacks
-
-
-def last_context(program, path, env, project):
-    """Returns the contents of the last context, with the last answer."""
-    out = path + ".context.json"
-    arguments = ["compact", path, "--policy", "none", "--format", "openai_chat", "-o", out]
-    result, _ = plimsoll(program, arguments, env, project)
-    if not result or not result.get("output"):
-        result, error = plimsoll(program, ["context", path, "--format", "openai_chat", "-o", out], env, project)
-    with open(out, encoding="utf-8") as file:
-        messages = json.load(file)["messages"]
-    started, texts, calls = False, [], {}
-    for message in messages:
-        started = started or message["role"] not in ("system", "developer")
-        if not started:
-            continue
-        if message["role"] == "tool":
-            calls[message["tool_call_id"]][2].append(message["content"])
-            continue
-        content = message.get("content")
-        texts += [content] if isinstance(content, str) else [b["text"] for b in content or [] if b.get("type") == "text"]
-        for call in message.get("tool_calls", []):
-            arguments = json.loads(call["function"]["arguments"] or "{}")
-            calls[call["id"]] = (call["function"]["name"], arguments, [])
-    return [text for text in texts if text.strip()], list(calls.values())
 
 
 def main():

@@ -14,9 +14,7 @@ use crate::exec::{
 };
 use crate::formats::{self, Format};
 use anyhow::bail;
-pub(super) use json_output::{
-    CheckEntry, Compaction, ResumableSession, checks, resumable_session,
-};
+pub(super) use json_output::{CheckEntry, Compaction, ResumableSession, checks, resumable_session};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -160,8 +160,8 @@ pub use database::{
 };
 pub use editing::result_without_call;
 pub use folder::{FolderFile, combined_document};
-pub use handoff::n_replaced;
 pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
+pub use handoff::n_replaced;
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;

@@ -153,13 +153,12 @@ mod tests {
 
     #[test]
     fn ids_have_their_version_and_timed_ids_sort_by_age() {
-        let new_session = |now, byte|
-            NewSession {
-                now: Millis(now),
-                random: [byte; 16],
-                folder: String::new(),
-                project_folder: None,
-            };
+        let new_session = |now, byte| NewSession {
+            now: Millis(now),
+            random: [byte; 16],
+            folder: String::new(),
+            project_folder: None,
+        };
         assert_eq!(new_session(0, 0xff).random_id(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(
             new_session(1_645_557_742_000, 0).timed_id(),

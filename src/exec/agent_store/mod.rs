@@ -85,9 +85,10 @@ impl AgentStore {
             }
         };
         let project = new.project.as_deref().map(Path::new);
-        let import = self.resume.import.map(|import| {
-            format!("{import} {} && ", quoted_path(&path.to_string_lossy()))
-        });
+        let import = self
+            .resume
+            .import
+            .map(|import| format!("{import} {} && ", quoted_path(&path.to_string_lossy())));
         let resume = format!("{}{}", import.unwrap_or_default(), new.command);
         Ok(Resumed {
             program: self.resume.program,
@@ -112,20 +113,20 @@ pub(super) fn missing_project(new: &Resumable) -> Option<String> {
 }
 
 fn cannot_resume(format: &Format) -> String {
-    let known: Vec<_> = formats::resumable().map(|(_, resume)| resume.program).collect();
+    let known = formats::resumable().filter_map(|(_, resume)| resume.names.first().copied());
     format!(
-        "no program resumes a {}; --resumable writes sessions of {}",
+        "no program resumes a {}; choose the agent to continue in with --to: {}",
         format.label,
-        known.join(", ")
+        known.collect::<Vec<_>>().join(", ")
     )
 }
 
 /// Returns the program's store, which exists once the program has run.
 fn store(resume: &Resume) -> Result<PathBuf, String> {
     let named = std::env::var_os(resume.variable).filter(|folder| !folder.is_empty());
-    let named = named.map(PathBuf::from).map(|folder| {
-        if resume.variable_names_home { folder.join(resume.folder) } else { folder }
-    });
+    let named = named
+        .map(PathBuf::from)
+        .map(|folder| if resume.variable_names_home { folder.join(resume.folder) } else { folder });
     let folder = named.or_else(|| {
         let home = etcetera::home_dir().ok()?;
         Some(home.join(resume.folder))

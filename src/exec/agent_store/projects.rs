@@ -38,9 +38,7 @@ pub(super) fn find(
     let mut path = if recorded || is_known(&known, wanted) { wanted.to_owned() } else { here };
     if session.project.is_none() {
         let bytes = session.source.bytes.whole();
-        let is_of = |(path, _): &&(String, String)| {
-            (folders.is_of)(&bytes, &(folders.hash)(path))
-        };
+        let is_of = |(path, _): &&(String, String)| (folders.is_of)(&bytes, &(folders.hash)(path));
         path = known.iter().find(is_of).map_or(path, |(known, _)| known.clone());
     }
     let folder = known.iter().find(|(known, _)| is_same(known, &path));

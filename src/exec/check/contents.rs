@@ -3,8 +3,8 @@
 
 use super::promise::{Promise, context_messages};
 use crate::exec::contents::{CallItem, Contents, Located};
-use crate::json::Value;
 use crate::formats::n_replaced;
+use crate::json::Value;
 use crate::session::{ManagedEntry, ManagedPart, Role, Session};
 
 /// Describes the first difference from the intended content.
@@ -56,11 +56,7 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
 }
 
 /// Finds a missing or misplaced text, or more texts than media that they may replace.
-fn differing_text(
-    promised: &Contents<'_>,
-    found: &Contents<'_>,
-    n_added: usize,
-) -> Option<String> {
+fn differing_text(promised: &Contents<'_>, found: &Contents<'_>, n_added: usize) -> Option<String> {
     let mut rest = found.texts.iter();
     for item in &promised.texts {
         if !rest.any(|there| there.text == item.text) {

@@ -96,8 +96,7 @@ pub fn convert_resumable(
         store.convert(&bytes.map_err(|error| error.to_string())?)?
     };
     let read = read_again(new.bytes.clone(), format, &Progress::default())?;
-    let aspects =
-        if is_copy { Vec::new() } else { compare::aspects(loaded, &read, format) };
+    let aspects = if is_copy { Vec::new() } else { compare::aspects(loaded, &read, format) };
     let resumed = store.add(&new, import)?;
     let mut notes: Vec<String> = missing_project(&new).into_iter().collect();
     if !is_copy && !session.compactions.is_empty() {

@@ -198,8 +198,7 @@ pub(in crate::formats) fn result_value(
     result.insert("tool_use_id".to_owned(), call.into());
     if !media.is_empty() {
         let text = (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
-        let content: Vec<Value> =
-            text.into_iter().chain(media).collect();
+        let content: Vec<Value> = text.into_iter().chain(media).collect();
         result.insert("content".to_owned(), content.into());
     } else if !text.is_empty() {
         result.insert("content".to_owned(), text.into());

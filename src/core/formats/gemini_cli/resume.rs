@@ -63,13 +63,17 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     })
 }
 
-/// Returns the objects that hold the session's id: the document, or the heads among the lines.
+/// Returns the objects that hold the session's id: the document, or the heads and changes of heads among the lines.
 fn heads(bytes: &[u8]) -> Vec<Span> {
     if is_document(bytes) {
         return vec![document_span(bytes)];
     }
     let read = |record: Record| {
-        str_at(&record.value, &["sessionId"]).is_some().then_some(record.span)
+        let has_id = |path: &[&str]| str_at(&record.value, path).is_some();
+        if has_id(&["$set", "sessionId"]) {
+            return member(bytes, &record.span, "$set");
+        }
+        has_id(&["sessionId"]).then_some(record.span)
     };
     let heads = map_records(bytes, &Progress::default(), 1, &mut Vec::new(), read);
     heads.unwrap_or_default().into_iter().flatten().collect()

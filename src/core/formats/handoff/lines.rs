@@ -91,8 +91,11 @@ mod tests {
         let new = |old: &str| (old == "a").then(|| "new".to_owned());
         let patches = id_patches(bytes, &(0..bytes.len()), new);
         let text = String::from_utf8(patched(bytes, &(0..bytes.len()), patches)).unwrap();
-        let expected =
-            file.replacen(r#""id":"a""#, r#""id":"new""#, 1).replacen(r#""sessionId":"a""#, r#""sessionId":"new""#, 1);
+        let expected = file.replacen(r#""id":"a""#, r#""id":"new""#, 1).replacen(
+            r#""sessionId":"a""#,
+            r#""sessionId":"new""#,
+            1,
+        );
         assert_eq!(text, expected);
         // A torn file.
         let torn = br#"{"id":"a"#;

@@ -70,8 +70,7 @@ impl EntryWriter {
             }
         }
         let model = self.handoff.model.as_deref().unwrap_or("unknown");
-        let cost =
-            json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
+        let cost = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0});
         let usage = json!({
             "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": cost,
         });
