@@ -25,6 +25,8 @@ pub struct Resume {
     /// Whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
     /// its own before it.
     pub is_left_out: fn(&str) -> bool,
+    /// Advice on resuming a session of another program.
+    pub advice: Option<&'static str>,
     /// Writes a managed conversation of any other format as a file of the program, without instructions and tool
     /// definitions, which the program has itself.
     pub(super) write: fn(&Session, &Managed) -> Vec<u8>,
@@ -58,6 +60,7 @@ impl Resume {
         projects: None,
         import: None,
         is_left_out: |_| false,
+        advice: None,
         write: |_, _| Vec::new(),
         to_new_session: |_, _| Err(CannotExport { reason: "not supported".to_owned() }),
     };

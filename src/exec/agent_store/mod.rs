@@ -55,6 +55,13 @@ impl AgentStore {
         Ok(Self { resume, folder, new_session })
     }
 
+    /// Returns notes on resuming a session: that its project is not on this machine, and advice if another program
+    /// recorded it.
+    pub(super) fn notes(&self, new: &Resumable, is_own: bool) -> Vec<String> {
+        let advice = self.resume.advice.filter(|_| !is_own).map(str::to_owned);
+        missing_project(new).into_iter().chain(advice).collect()
+    }
+
     /// Converts a session file to a new session.
     ///
     /// # Errors
@@ -101,7 +108,7 @@ impl AgentStore {
 }
 
 /// Returns the note that the project of a new session is not on this machine, if so.
-pub(super) fn missing_project(new: &Resumable) -> Option<String> {
+fn missing_project(new: &Resumable) -> Option<String> {
     let project = Path::new(new.project.as_deref()?);
     let text = || {
         format!(

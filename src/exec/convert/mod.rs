@@ -7,7 +7,7 @@ mod metadata;
 
 pub use aspect::Aspect;
 
-use super::agent_store::{AgentStore, Resumed, missing_project};
+use super::agent_store::{AgentStore, Resumed};
 use super::export::commit_marked;
 use super::files::{StagedFile, check_is_new, write_error};
 use super::load::Loaded;
@@ -98,7 +98,7 @@ pub fn convert_resumable(
     let read = read_again(new.bytes.clone(), format, &Progress::default())?;
     let aspects = if is_copy { Vec::new() } else { compare::aspects(loaded, &read, format) };
     let resumed = store.add(&new, import)?;
-    let mut notes: Vec<String> = missing_project(&new).into_iter().collect();
+    let mut notes = store.notes(&new, is_copy);
     if !is_copy && !session.compactions.is_empty() {
         notes.push(format!(
             "this is the whole history, also what {} removed; `compact --policy none --resumable --format {}` writes the last context",

@@ -3,7 +3,7 @@
 
 use super::job::ExportJob;
 use super::run::{Exported, export};
-use crate::exec::agent_store::{AgentStore, Resumed, missing_project};
+use crate::exec::agent_store::{AgentStore, Resumed};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::TemporaryFolder;
 use crate::exec::files::{short_reason, write_error};
@@ -39,7 +39,8 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let new = store.convert(&bytes)?;
     let mut resumed = store.add(&new, &job.output)?;
     exported.checks.push(check(&new, &bytes, &resumed.path));
-    exported.notes.extend(missing_project(&new));
+    let is_own = !job.format.has_own_instructions(source);
+    exported.notes.extend(store.notes(&new, is_own));
     exported.output = Some(resumed.path.clone());
     // The recorded session is unchanged, so that there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);
@@ -47,7 +48,7 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         let n = counted(folder.n_files, "file");
         format!("the policy wrote {n} to {}", folder.path.display())
     }));
-    if job.format.has_own_instructions(source) {
+    if !is_own {
         resumed.losses = losses(source, &new, resumed.program);
     }
     Ok((exported, Some(resumed)))

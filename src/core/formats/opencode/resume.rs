@@ -15,6 +15,9 @@ pub(super) const RESUME: Resume = Resume {
     program: "OpenCode",
     names: &["opencode"],
     import: Some("opencode import"),
+    advice: Some(
+        "OpenCode continues with the model that the session names; if it does not offer that one, choose another in its window or with -m PROVIDER/MODEL",
+    ),
     write: handoff::write,
     to_new_session,
     ..Resume::DEFAULT
