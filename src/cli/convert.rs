@@ -59,7 +59,7 @@ pub(super) struct Conversion<'a> {
     complete: bool,
     /// Kinds of content, each compared with the source. Empty for a copy.
     content: Vec<ContentEntry<'a>>,
-    /// The session in the agent's own store; null without `--resumable`.
+    /// The new session in an agent's store; null without `--resumable`.
     resumable: Option<compact::ResumableSession<'a>>,
     /// Remarks, such as a project folder that is not on this machine.
     notes: &'a [String],
@@ -104,7 +104,7 @@ impl Args {
             print(&conversion_text(&converted, format, messages))?;
         }
         let is_measured = |a: &Aspect| !a.is_whole() && MEASURED.contains(&a.plural);
-        if converted.aspects.iter().any(is_measured) {
+        if converted.resumed.is_none() && converted.aspects.iter().any(is_measured) {
             note(
                 "costs, expected re-reads and the recorded lane of the new file differ from those of the source",
             );
@@ -198,8 +198,11 @@ fn conversion_text(converted: &Converted, format: &Format, messages: usize) -> S
         format.label,
         clean(&path)
     );
-    content_rows(&mut text, converted);
-    missing_rows(&mut text, converted, "file");
+    let content = converted.aspects.iter().filter(|aspect| aspect.is_content);
+    content.for_each(|aspect| row(&mut text, aspect));
+    let missing = converted.aspects.iter();
+    let missing = missing.filter(|a| !a.is_content && !a.is_whole());
+    missing_rows(&mut text, missing.collect(), "file");
     text
 }
 
@@ -210,9 +213,11 @@ fn resumable_text(converted: &Converted, resumed: &Resumed, messages: usize) -> 
     if converted.is_copy {
         text.push_str("nothing is missing: a copy with a new id\n");
     } else {
-        missing_rows(&mut text, converted, "session");
+        let lost = converted.aspects.iter().filter(|aspect| !aspect.is_whole());
+        missing_rows(&mut text, lost.collect(), "session");
         let _ = writeln!(text, "content of {}:", counted(messages, "message"));
-        content_rows(&mut text, converted);
+        let is_kept = |aspect: &&Aspect| aspect.is_content && aspect.is_whole();
+        converted.aspects.iter().filter(is_kept).for_each(|aspect| row(&mut text, aspect));
     }
     for note in &converted.notes {
         let _ = writeln!(text, "note: {}", clean(note));
@@ -222,15 +227,7 @@ fn resumable_text(converted: &Converted, resumed: &Resumed, messages: usize) -> 
     text
 }
 
-fn content_rows(text: &mut String, converted: &Converted) {
-    for aspect in converted.aspects.iter().filter(|aspect| aspect.is_content) {
-        row(text, aspect);
-    }
-}
-
-fn missing_rows(text: &mut String, converted: &Converted, target: &str) {
-    let missing = converted.aspects.iter();
-    let missing: Vec<&Aspect> = missing.filter(|a| !a.is_content && !a.is_whole()).collect();
+fn missing_rows(text: &mut String, missing: Vec<&Aspect>, target: &str) {
     if missing.is_empty() {
         text.push_str("nothing else is missing\n");
     } else {

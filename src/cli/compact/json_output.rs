@@ -15,9 +15,9 @@ pub(crate) struct Compaction<'a> {
     tokens_before: Tokens,
     /// Tokens of the context after.
     tokens_after: Tokens,
-    /// Whether the policy acted. If not, nothing is written.
+    /// Whether the policy acted. If not, nothing is written, except for another agent with `--resumable`.
     changed: bool,
-    /// Path of the new file, with `--resumable` in the agent's own store; null if nothing was written.
+    /// Path of the new file, with `--resumable` in the agent's store; null if nothing was written.
     output: Option<Cow<'a, str>>,
     /// Files in the folder of the output, which `restore` needs; null if nothing was written.
     sidecars: Option<SidecarPaths<'a>>,
@@ -35,7 +35,7 @@ pub(crate) struct Compaction<'a> {
     schedule: ScheduleName,
     /// Format of the output.
     format: &'a str,
-    /// The session in the agent's own store; null without `--resumable`.
+    /// The new session in an agent's store; null without `--resumable`.
     resumable: Option<ResumableSession<'a>>,
 }
 

@@ -88,7 +88,12 @@ impl Args {
     pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         shared.refuse_what_if("compact")?;
         let file = &self.file.file;
-        let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
+        // Another agent gets the last context also if nothing is removed.
+        let lane = match self.format.filter(|_| self.resumable) {
+            Some(_) => self.lanes.one_or_none("compact", shared)?,
+            None => self.lanes.one("compact", shared)?,
+        };
+        let schedule = self.schedule()?;
         if is_stdin(file) && self.output.is_none() && !self.resumable {
             bail!("compact of standard input requires -o OUT");
         }

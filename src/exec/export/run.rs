@@ -64,6 +64,10 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
             ..unchanged(job, &executed.outcome, executed.notes, requests)
         });
     }
+    if !has_acted(job, &executed.outcome) {
+        let reason = reason_for_no_change(job, &executed.outcome, &requests);
+        executed.notes.push(format!("{reason}: this is the whole context"));
+    }
     executed.notes.extend(rejection(&requests));
     executed.notes.extend(digested(&requests));
     executed.notes.extend(renamed_note(&job.output, &base));
