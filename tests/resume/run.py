@@ -189,9 +189,10 @@ def direction(program, source, target, executable, case, compact):
         # A copy holds its compactions: the last context is sent.
         read = last_context if source == target.name or compact else whole_history
         wanted = read(program, path, env, project)
-        if source == target.name == "claude":
-            # Claude Code renders its reminders anew.
-            wanted = [text for text in wanted[0] if not text.startswith("<system-reminder>")], wanted[1]
+        own = {"claude": "<system-reminder>", "gemini": "<session_context>"}.get(source)
+        if source == target.name and own:
+            # The program renders its reminders anew.
+            wanted = [text for text in wanted[0] if not text.startswith(own)], wanted[1]
         resumed = result["resumable"]
         output, ok = agents.run(target.resume(executable, resumed["id"], resumed["path"]), project, env)
         bodies = [body for _, body in scripted.requests if agents.PROMPT in json.dumps(body, ensure_ascii=False)]

@@ -140,8 +140,9 @@ pub fn would_convert(
 fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
     if !format.accepts_any_source() && format.resume.is_some() {
         return Err(format!(
-            "a {} is written as a new session of its program: add --resumable",
-            format.label
+            "converting to {} is not supported without --resumable, which adds a new session to the store of its program; choose {}",
+            format.label,
+            formats::accepting_any_source().map(|format| format.name).collect::<Vec<_>>().join(" or ")
         ));
     }
     if !format.accepts_any_source() {
