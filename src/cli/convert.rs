@@ -5,7 +5,10 @@ use super::compact;
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
-use crate::exec::{Aspect, Claim, Converted, check_is_not_source, convert, default_converted_path};
+use crate::exec::{
+    Aspect, Claim, Converted, Resumed, check_is_not_source, convert, convert_resumable,
+    default_converted_path,
+};
 use crate::formats::{self, Format};
 use anyhow::bail;
 use schemars::JsonSchema;
@@ -26,12 +29,15 @@ pub(super) struct Args {
         long,
         value_name = "FORMAT",
         value_parser = target,
-        help = "openai_chat, anthropic_messages, or the source's own format (an exact copy)"
+        help = "openai_chat, anthropic_messages, or the source's own format (an exact copy); with --resumable: claude, codex, opencode, gemini, pi"
     )]
     to: &'static Format,
     /// New file [default: NAME-FORMAT in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
+    /// Add a new session to the store of Claude Code, Codex, OpenCode, Gemini CLI or Pi, and print the command that resumes it; not with -o
+    #[arg(long, conflicts_with = "output")]
+    resumable: bool,
 }
 
 /// A converted session, compared with its source.
@@ -53,6 +59,10 @@ pub(super) struct Conversion<'a> {
     complete: bool,
     /// Kinds of content, each compared with the source. Empty for a copy.
     content: Vec<ContentEntry<'a>>,
+    /// The new session in an agent's store; null without `--resumable`.
+    resumable: Option<compact::ResumableSession<'a>>,
+    /// Remarks, such as a project folder that is not on this machine.
+    notes: &'a [String],
 }
 
 /// A kind of content, compared with the source.
@@ -76,7 +86,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         shared.refuse_what_if("convert")?;
         let (file, format) = (&self.file.file, self.to);
-        if is_stdin(file) && self.output.is_none() {
+        if is_stdin(file) && self.output.is_none() && !self.resumable {
             bail!("convert of standard input requires -o OUT");
         }
         let loaded = shared.load(file)?;
@@ -84,6 +94,7 @@ impl Args {
         let claim = claim(self.output.clone(), file, session.source.format, format)?;
         let output = claim.path();
         check_is_not_source(output, file).map_err(anyhow::Error::msg)?;
+        let convert = if self.resumable { convert_resumable } else { convert };
         let converted = convert(&loaded, format, output).map_err(anyhow::Error::msg)?;
         let messages = session.n_history();
         if shared.json {
@@ -93,7 +104,7 @@ impl Args {
             print(&conversion_text(&converted, format, messages))?;
         }
         let is_measured = |a: &Aspect| !a.is_whole() && MEASURED.contains(&a.plural);
-        if converted.aspects.iter().any(is_measured) {
+        if converted.resumed.is_none() && converted.aspects.iter().any(is_measured) {
             note(
                 "costs, expected re-reads and the recorded lane of the new file differ from those of the source",
             );
@@ -105,7 +116,7 @@ impl Args {
 
 /// Parses the name of a format.
 fn target(name: &str) -> anyhow::Result<&'static Format> {
-    formats::by_name(name).ok_or_else(|| {
+    formats::by_name_or_program(name).ok_or_else(|| {
         let others: Vec<&str> = formats::accepting_any_source().map(|format| format.name).collect();
         let names = formats::FORMATS.iter().map(|format| format.name.to_owned());
         if let Some(near) = nearest(name, &names.collect::<Vec<_>>()) {
@@ -150,6 +161,8 @@ fn json_output<'a>(
         messages,
         complete: converted.aspects.iter().all(Aspect::is_whole),
         content: converted.aspects.iter().map(content).collect(),
+        resumable: converted.resumed.as_ref().map(compact::resumable_session),
+        notes: &converted.notes,
     }
 }
 
@@ -168,6 +181,9 @@ fn content(aspect: &Aspect) -> ContentEntry<'_> {
 const MEASURED: [&str; 3] = ["times of messages", "reported tokens of calls", "compactions"];
 
 fn conversion_text(converted: &Converted, format: &Format, messages: usize) -> String {
+    if let Some(resumed) = &converted.resumed {
+        return resumable_text(converted, resumed, messages);
+    }
     let path = converted.output.to_string_lossy();
     if converted.is_copy {
         return format!(
@@ -182,20 +198,44 @@ fn conversion_text(converted: &Converted, format: &Format, messages: usize) -> S
         format.label,
         clean(&path)
     );
-    for aspect in converted.aspects.iter().filter(|aspect| aspect.is_content) {
-        row(&mut text, aspect);
-    }
+    let content = converted.aspects.iter().filter(|aspect| aspect.is_content);
+    content.for_each(|aspect| row(&mut text, aspect));
     let missing = converted.aspects.iter();
-    let missing: Vec<&Aspect> = missing.filter(|a| !a.is_content && !a.is_whole()).collect();
+    let missing = missing.filter(|a| !a.is_content && !a.is_whole());
+    missing_rows(&mut text, missing.collect(), "file");
+    text
+}
+
+/// Formats a session for a program, the losses first.
+fn resumable_text(converted: &Converted, resumed: &Resumed, messages: usize) -> String {
+    let mut text = String::new();
+    let path = converted.output.to_string_lossy();
+    if converted.is_copy {
+        text.push_str("nothing is missing: a copy with a new id\n");
+    } else {
+        let lost = converted.aspects.iter().filter(|aspect| !aspect.is_whole());
+        missing_rows(&mut text, lost.collect(), "session");
+        let _ = writeln!(text, "content of {}:", counted(messages, "message"));
+        let is_kept = |aspect: &&Aspect| aspect.is_content && aspect.is_whole();
+        converted.aspects.iter().filter(is_kept).for_each(|aspect| row(&mut text, aspect));
+    }
+    for note in &converted.notes {
+        let _ = writeln!(text, "note: {}", clean(note));
+    }
+    let _ = writeln!(text, "new session of {} written to {}", resumed.program, clean(&path));
+    let _ = writeln!(text, "resume with: {}", clean(&resumed.command));
+    text
+}
+
+fn missing_rows(text: &mut String, missing: Vec<&Aspect>, target: &str) {
     if missing.is_empty() {
         text.push_str("nothing else is missing\n");
     } else {
-        text.push_str("not in the new file:\n");
+        let _ = writeln!(text, "not in the new {target}:");
     }
     for aspect in missing {
-        row(&mut text, aspect);
+        row(text, aspect);
     }
-    text
 }
 
 /// Appends the line of one aspect: the verdict, the share that was kept, and the messages that lack it.

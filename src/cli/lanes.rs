@@ -136,20 +136,24 @@ impl LaneArgs {
 
     /// Returns the single policy of a command that compacts.
     pub(super) fn one(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Lane> {
+        let lane = self.one_or_none(verb, shared)?;
+        if lane.policy.stages.is_empty() && !shared.manual_edits.has_edits() {
+            bail!(
+                "{} never removes anything; choose another policy, or messages with --clear or --drop",
+                self.policies[0]
+            );
+        }
+        Ok(lane)
+    }
+
+    /// Returns the single policy of a command that also writes a conversation from which nothing is removed.
+    pub(super) fn one_or_none(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Lane> {
         let mut lanes = match self.policies.len() {
             1 => self.build(self.policies.iter().map(String::as_str), shared)?,
             0 => bail!("{verb} needs --policy NAME; choose from {}", known_policies().join(", ")),
             n => bail!("{verb} takes one --policy, not {n}"),
         };
-        match lanes.pop() {
-            Some(lane) if !lane.policy.stages.is_empty() || shared.manual_edits.has_edits() => {
-                Ok(lane)
-            }
-            _ => bail!(
-                "{} never removes anything; choose another policy, or messages with --clear or --drop",
-                self.policies[0]
-            ),
-        }
+        lanes.pop().ok_or_else(|| anyhow::anyhow!("{verb} needs --policy NAME"))
     }
 
     /// Returns the single lane of a command that only reads; `None` is the recorded run, the default.

@@ -21,6 +21,8 @@ pub(super) struct Contents<'a> {
     pub(super) tools: Vec<Located<Value>>,
     /// Calls without a result so far.
     open: HashMap<&'a str, usize>,
+    /// Text of the latest result of each call.
+    answered: HashMap<&'a str, &'a str>,
 }
 
 /// An item of a message.
@@ -115,9 +117,12 @@ impl<'a> Contents<'a> {
                 let text = replaced.unwrap_or(text);
                 match self.open.remove(&**call) {
                     Some(index) => {
+                        self.answered.insert(call, text);
                         self.calls[index].result =
                             Some(ResultItem { message, text, is_error: *is_error });
                     }
+                    // A program may send a result twice, such as Gemini CLI after a resume.
+                    None if self.answered.get(&**call) == Some(&text) => {}
                     // A result without a call can only be written as a text.
                     None => self.add_text(message, role, text),
                 }

@@ -1,5 +1,6 @@
 //! I/O: reads session files, writes exports and state, and sends requests to models. Independent of the window.
 
+mod agent_store;
 mod check;
 mod contents;
 mod convert;
@@ -21,11 +22,12 @@ pub mod stores;
 mod summary;
 mod workspaces;
 
+pub use agent_store::Resumed;
 pub use check::Check;
-pub use convert::{Aspect, Converted, convert, would_convert};
+pub use convert::{Aspect, Converted, convert, convert_resumable, would_convert};
 pub use database::is_database;
 pub use export::{
-    CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored, Resumed,
+    CallContext, Claim, ExportJob, Exported, PolicyFolder, Preview, RequestCost, Restored,
     Sidecars, WrittenFile, context_with, default_context_path, default_converted_path,
     default_export_path, default_path_beside, export, export_context, export_resumable, free_path,
     preview, request_cost, restore, resumable_folder, source_of_managed,

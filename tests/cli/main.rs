@@ -28,6 +28,7 @@ mod evaluate_score;
 mod find;
 mod gate;
 mod gate_junit;
+mod handoff;
 mod help;
 mod inspect;
 mod interrupted;

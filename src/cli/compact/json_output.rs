@@ -15,9 +15,9 @@ pub(crate) struct Compaction<'a> {
     tokens_before: Tokens,
     /// Tokens of the context after.
     tokens_after: Tokens,
-    /// Whether the policy acted. If not, nothing is written.
+    /// Whether the policy acted. If not, nothing is written, except for another agent with `--resumable`.
     changed: bool,
-    /// Path of the new file, with `--resumable` in the agent's own store; null if nothing was written.
+    /// Path of the new file, with `--resumable` in the agent's store; null if nothing was written.
     output: Option<Cow<'a, str>>,
     /// Files in the folder of the output, which `restore` needs; null if nothing was written.
     sidecars: Option<SidecarPaths<'a>>,
@@ -35,7 +35,7 @@ pub(crate) struct Compaction<'a> {
     schedule: ScheduleName,
     /// Format of the output.
     format: &'a str,
-    /// The session in the agent's own store; null without `--resumable`.
+    /// The new session in an agent's store; null without `--resumable`.
     resumable: Option<ResumableSession<'a>>,
 }
 
@@ -109,15 +109,17 @@ pub(crate) struct CheckEntry<'a> {
     detail: &'a str,
 }
 
-/// A session in the agent's own store.
+/// A session in an agent's store.
 #[derive(Serialize, JsonSchema)]
-struct ResumableSession<'a> {
+pub(crate) struct ResumableSession<'a> {
     /// Id of the new session.
     id: &'a str,
     /// Command that resumes it.
     command: &'a str,
-    /// Path of its file.
+    /// Path of its file, or of the file that the command imports.
     path: Cow<'a, str>,
+    /// Content of the source that the session of another program lacks.
+    losses: &'a [String],
 }
 
 /// Returns the JSON output.
@@ -142,11 +144,17 @@ pub(super) fn json_output<'a>(
             Schedule::Now { .. } => ScheduleName::Now,
         },
         format: job.format.name,
-        resumable: resumed.map(|resumed| ResumableSession {
-            id: &resumed.id,
-            command: &resumed.command,
-            path: resumed.path.to_string_lossy(),
-        }),
+        resumable: resumed.map(resumable_session),
+    }
+}
+
+/// Returns the session in an agent's store.
+pub(crate) fn resumable_session(resumed: &Resumed) -> ResumableSession<'_> {
+    ResumableSession {
+        id: &resumed.id,
+        command: &resumed.command,
+        path: resumed.path.to_string_lossy(),
+        losses: &resumed.losses,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::exec::{
 };
 use crate::formats::{self, Format};
 use anyhow::bail;
-pub(super) use json_output::{CheckEntry, Compaction, checks};
+pub(super) use json_output::{CheckEntry, Compaction, ResumableSession, checks, resumable_session};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,13 @@ pub(super) struct Args {
     /// New file [default: NAME-managed-N in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = output, help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Format of the new file [default: the source's if supported]
-    #[arg(long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    /// Format of the new file [default: the source's if supported]; with --resumable also claude, codex, opencode, gemini or pi
+    #[arg(long, visible_alias = "to", value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     format: Option<&'static Format>,
     /// Folder for the policy's files [default: OUT.files, without OUT's extension]
     #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
-    /// Add a new session to the agent's own store (Claude Code, Codex), without sidecars for `restore`, and print the command that resumes it; not with -o
+    /// Add a new session to the store of the agent, or of another one with --format, without sidecars for `restore`, and print the command that resumes it; not with -o
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     resumable: bool,
     #[command(flatten)]
@@ -88,7 +88,12 @@ impl Args {
     pub(super) fn run(self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         shared.refuse_what_if("compact")?;
         let file = &self.file.file;
-        let (lane, schedule) = (self.lanes.one("compact", shared)?, self.schedule()?);
+        // Another agent gets the last context also if nothing is removed.
+        let lane = match self.format.filter(|_| self.resumable) {
+            Some(_) => self.lanes.one_or_none("compact", shared)?,
+            None => self.lanes.one("compact", shared)?,
+        };
+        let schedule = self.schedule()?;
         if is_stdin(file) && self.output.is_none() && !self.resumable {
             bail!("compact of standard input requires -o OUT");
         }
@@ -97,6 +102,10 @@ impl Args {
         lanes::note_without_effect(&loaded.case, std::slice::from_ref(&lane));
         let until = within(&loaded, self.at_call)?;
         let OutputFormat { format, note: format_note } = output_format(&loaded, self.format);
+        let is_for_program = format.has_own_instructions(&loaded.case.session);
+        if is_for_program && !self.resumable {
+            bail!("a {} is written as a new session of its program: add --resumable", format.label);
+        }
         let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
         let summarizer = self.model.summarizer(&name, shared)?;
@@ -193,7 +202,7 @@ pub(super) fn output_format(loaded: &Loaded, wanted: Option<&'static Format>) ->
 
 /// Parses the name of a format that can be written.
 pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
-    formats::by_name(name).ok_or_else(|| {
+    formats::by_name_or_program(name).ok_or_else(|| {
         let known: Vec<_> = formats::writable().map(|f| f.name).collect();
         anyhow::anyhow!(
             "no format is named {name:?}; those that can be written are {}",
@@ -219,7 +228,15 @@ fn export_text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) 
         Schedule::Now { .. } => format!("context {before} → {after} tokens"),
         Schedule::Replay => format!("history {before} → context {after} tokens"),
     };
-    let mut text = match &exported.output {
+    let losses = resumed.map_or(&[][..], |resumed| &resumed.losses);
+    let mut text = String::new();
+    if !losses.is_empty() {
+        text.push_str("not in the new session:\n");
+    }
+    for loss in losses {
+        let _ = writeln!(text, "  {}", clean(loss));
+    }
+    text += &match &exported.output {
         Some(path) => format!("{sizes}, written to {}\n", clean(&path.to_string_lossy())),
         None => format!("unchanged: {before} tokens\n"),
     };

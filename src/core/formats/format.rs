@@ -117,6 +117,12 @@ impl Format {
         self.write_other.is_some()
     }
 
+    /// Whether a program resumes such files with its own instructions and tool definitions, so that written ones leave
+    /// out those of other programs.
+    pub fn has_own_instructions(&self, session: &Session) -> bool {
+        self.resume.is_some() && self.name != session.source.format
+    }
+
     /// Writes a managed conversation as a file of this format.
     ///
     /// # Errors
@@ -128,7 +134,7 @@ impl Format {
             let write = self.write_own.ok_or_else(|| cannot("writing"))?;
             return write(session, managed);
         }
-        let write = self.write_other;
+        let write = self.write_other.or(self.resume.as_ref().map(|resume| resume.write));
         let write = write.ok_or_else(|| cannot("converting another format to"))?;
         Ok(write(session, managed))
     }

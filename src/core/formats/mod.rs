@@ -143,6 +143,7 @@ mod database;
 mod editing;
 mod folder;
 mod format;
+mod handoff;
 mod identity;
 mod json;
 mod jsonl;
@@ -174,12 +175,13 @@ pub use database::{
 pub use editing::result_without_call;
 pub use folder::{FolderFile, archived_document, combined_document};
 pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
+pub use handoff::n_replaced;
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;
 pub use record_ids::RecordIds;
 pub use recorded_data::{Availability, RecordedData, availability, records_compactions};
-pub use resume::{NewSession, NewSessionWriter, Resumable, Resume};
+pub use resume::{NewSession, NewSessionWriter, ProjectFolders, Resumable, Resume};
 
 use crate::progress::Progress;
 use crate::session::{MAX_KEPT, Session};
@@ -265,6 +267,17 @@ pub fn label(name: &str) -> &str {
 /// Returns the formats whose sessions can be written again.
 pub fn writable() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.is_writable())
+}
+
+/// Returns the formats whose sessions a program resumes.
+pub fn resumable() -> impl Iterator<Item = (&'static Format, &'static Resume)> {
+    FORMATS.iter().filter_map(|format| Some((format, format.resume.as_ref()?)))
+}
+
+/// Returns the format of this name, or of the sessions of the program with this name.
+pub fn by_name_or_program(name: &str) -> Option<&'static Format> {
+    let of_program = || resumable().find(|(_, resume)| resume.names.contains(&name));
+    by_name(name).or_else(|| Some(of_program()?.0))
 }
 
 /// Returns the formats in which sessions of every format can be written.

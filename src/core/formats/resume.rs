@@ -1,20 +1,88 @@
 //! Resuming a written session: the steps that the program needs to list it.
 
 use super::CannotExport;
+use crate::session::{Managed, Session, bare_model_name};
 use crate::units::Millis;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A program's session store, in which a written session can be resumed.
+/// A program that resumes sessions, and its session store.
 #[derive(Debug)]
 pub struct Resume {
     /// Display name of the program.
     pub program: &'static str,
-    /// Environment variable that names the program's folder.
+    /// Names of the program on the command line, in addition to the name of the format.
+    pub names: &'static [&'static str],
+    /// Environment variable that names the program's folder; empty if there is none.
     pub variable: &'static str,
+    /// Whether the variable names a home folder that contains the program's folder.
+    pub variable_names_home: bool,
     /// The folder within the user's home if the variable is not set.
     pub folder: &'static str,
+    /// Folders of projects within the store, if the program chooses their names.
+    pub projects: Option<ProjectFolders>,
+    /// Command that adds a file to the program's store, if the store is no folder of files.
+    pub import: Option<&'static str>,
+    /// Whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
+    /// its own before it.
+    pub is_left_out: fn(&str) -> bool,
+    /// Advice on resuming a session of another program.
+    pub advice: Option<&'static str>,
+    /// Writes a managed conversation of any other format as a file of the program, without instructions and tool
+    /// definitions, which the program has itself.
+    pub(super) write: fn(&Session, &Managed) -> Vec<u8>,
     /// Converts a session file to a new session of the program.
     pub to_new_session: NewSessionWriter,
+}
+
+/// Folders of projects in a store, which the program names when it first runs in a project.
+#[derive(Debug)]
+pub struct ProjectFolders {
+    /// JSON file in the store whose `projects` map the paths of projects to names of folders.
+    pub registry: &'static str,
+    /// Folder in the store that contains the folders of projects.
+    pub folder: &'static str,
+    /// File in the folder of a project that holds the path of the project.
+    pub marker: &'static str,
+    /// Whether a session file belongs to the project with this hash.
+    pub is_of: fn(&[u8], &str) -> bool,
+    /// Returns the hash of a project's path.
+    pub hash: fn(&str) -> String,
+}
+
+impl Resume {
+    /// Defaults: a store of files without chosen folders. Every program sets the other properties.
+    pub(super) const DEFAULT: Self = Self {
+        program: "",
+        names: &[],
+        variable: "",
+        variable_names_home: false,
+        folder: "",
+        projects: None,
+        import: None,
+        is_left_out: |_| false,
+        advice: None,
+        write: |_, _| Vec::new(),
+        to_new_session: |_, _| Err(CannotExport { reason: "not supported".to_owned() }),
+    };
+}
+
+/// Id in a written session file that [`Resume::to_new_session`] replaces by a new one.
+pub(super) const NO_SESSION: &str = "00000000-0000-4000-8000-000000000000";
+
+/// Returns the usual name of a model's provider, by the start of the model's name.
+pub(super) fn provider_of(model: &str) -> &'static str {
+    let model = bare_model_name(model);
+    let providers = [
+        ("claude", "anthropic"),
+        ("gemini", "google"),
+        ("gpt", "openai"),
+        ("codex", "openai"),
+        ("o1", "openai"),
+        ("o3", "openai"),
+        ("o4", "openai"),
+    ];
+    let known = providers.iter().find(|(start, _)| model.starts_with(start));
+    known.map_or("unknown", |(_, provider)| provider)
 }
 
 /// Converts a session file to a new session of the program that keeps such files.
@@ -27,8 +95,10 @@ pub struct NewSession {
     pub now: Millis,
     /// Sixteen random bytes.
     pub random: [u8; 16],
-    /// Working folder, if the session records none.
+    /// Working folder, if the file records none.
     pub folder: String,
+    /// Name of that folder in the store, if the program chooses the names ([`Resume::projects`]).
+    pub project_folder: Option<String>,
 }
 
 /// A session file with an id of its own.
@@ -36,7 +106,8 @@ pub struct NewSession {
 pub struct Resumable {
     /// The new session's id.
     pub id: String,
-    /// Path of the file within the program's folder: folder names and the file name.
+    /// Path of the file within the program's folder: folder names and the file name. Empty if the program imports the
+    /// file.
     pub relative_path: Vec<String>,
     /// Working folder of the session.
     pub project: Option<String>,
@@ -72,7 +143,7 @@ impl NewSession {
 }
 
 /// Sets a UUID's version and variant bits, see <https://www.rfc-editor.org/rfc/rfc9562#section-4>.
-fn uuid(mut bytes: [u8; 16], version: u8) -> String {
+pub(super) fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     bytes[6] = bytes[6] & 0x0f | version << 4;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = format!("{:032x}", u128::from_be_bytes(bytes));
@@ -85,8 +156,12 @@ mod tests {
 
     #[test]
     fn ids_have_their_version_and_timed_ids_sort_by_age() {
-        let new_session =
-            |now, byte| NewSession { now: Millis(now), random: [byte; 16], folder: String::new() };
+        let new_session = |now, byte| NewSession {
+            now: Millis(now),
+            random: [byte; 16],
+            folder: String::new(),
+            project_folder: None,
+        };
         assert_eq!(new_session(0, 0xff).random_id(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(
             new_session(1_645_557_742_000, 0).timed_id(),

@@ -3,22 +3,34 @@
 
 use super::promise::{Promise, context_messages};
 use crate::exec::contents::{CallItem, Contents, Located};
+use crate::formats::n_replaced;
 use crate::json::Value;
-use crate::session::{ManagedEntry, ManagedPart, Session};
+use crate::session::{ManagedEntry, ManagedPart, Role, Session};
 
 /// Describes the first difference from the intended content.
 pub(super) fn difference(promise: &Promise<'_>, read: &Session) -> Option<String> {
     let promised = promised(promise);
     let found = Contents::of_messages(read, context_messages(read));
-    differing_text(&promised, &found)
+    differing_text(&promised, &found, n_added(promise, &promised))
         .or_else(|| differing_call(&promised.calls, &found.calls))
         .or_else(|| differing_tool(&promised.tools, &found.tools))
+}
+
+/// Returns the number of texts that the writer may add before others, see [`crate::formats::Resume::is_left_out`].
+fn n_added(promise: &Promise<'_>, promised: &Contents<'_>) -> usize {
+    let Some(resume) = &promise.format.resume else {
+        return 0;
+    };
+    let texts = promised.texts.iter().filter(|item| item.role != Role::Assistant);
+    texts.filter(|item| (resume.is_left_out)(item.text)).count()
 }
 
 fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
     let mut contents = Contents::default();
     let session = &promise.case.session;
-    for entry in &promise.managed.entries {
+    let is_replaced = promise.format.has_own_instructions(session);
+    let n = if is_replaced { n_replaced(session, promise.managed) } else { 0 };
+    for entry in &promise.managed.entries[n..] {
         match entry {
             ManagedEntry::Kept { message } => contents.add_message(session, *message),
             ManagedEntry::Edited { message, parts } => {
@@ -37,11 +49,14 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
             }
         }
     }
+    if is_replaced {
+        contents.tools.clear();
+    }
     contents
 }
 
 /// Finds a missing or misplaced text, or more texts than media that they may replace.
-fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<String> {
+fn differing_text(promised: &Contents<'_>, found: &Contents<'_>, n_added: usize) -> Option<String> {
     let mut rest = found.texts.iter();
     for item in &promised.texts {
         if !rest.any(|there| there.text == item.text) {
@@ -53,7 +68,7 @@ fn differing_text(promised: &Contents<'_>, found: &Contents<'_>) -> Option<Strin
     if found + more < media {
         return Some(format!("{} images or other media are missing", media - found - more));
     }
-    (more > media).then(|| format!("{more} unexpected texts"))
+    (more > media + n_added).then(|| format!("{more} unexpected texts"))
 }
 
 fn differing_call(promised: &[CallItem<'_>], found: &[CallItem<'_>]) -> Option<String> {

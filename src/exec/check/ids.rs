@@ -3,7 +3,7 @@
 use super::outcome::Check;
 use super::promise::{Promise, context_messages};
 use crate::formats::RecordIds;
-use crate::session::{Body, ManagedEntry, Session};
+use crate::session::{Body, ManagedEntry, Session, Span};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -86,10 +86,16 @@ fn kept_records(promise: &Promise<'_>, read: &Session, ids: &RecordIds) -> Vec<S
 fn repeated_ids(session: &Session, messages: impl IntoIterator<Item = usize>) -> Vec<Id<'_>> {
     let (mut of_messages, mut of_calls) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
+    // One record may hold an answer and the results of its calls.
+    let mut record: Option<(Id<'_>, &[Span])> = None;
     for idx in messages {
         let message = &session.messages[idx];
         let id = message.id.as_deref().map(Id::Message);
-        of_messages.extend(id.filter(|id| !seen.insert(*id)));
+        let own = id.map(|id| (id, &message.raw[..]));
+        if own.is_none() || own != record {
+            of_messages.extend(id.filter(|id| !seen.insert(*id)));
+        }
+        record = own;
         for part in session.parts_of(message) {
             if let Body::ToolCall { call, .. } = &part.body
                 && !seen.insert(Id::Call(call))

@@ -5,18 +5,22 @@ use super::metadata;
 use crate::exec::contents::{CallItem, Contents, Located};
 use crate::exec::files::sha256;
 use crate::exec::load::Loaded;
-use crate::formats;
+use crate::formats::{self, Format};
 use crate::json::Value;
 use crate::session::{Body, Role, Session};
 use std::collections::{HashMap, VecDeque};
 
 /// Returns all aspects that the session has.
-pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
+pub(super) fn aspects(loaded: &Loaded, read: &Session, format: &Format) -> Vec<Aspect> {
     let session = &*loaded.case.session;
+    let is_replaced = format.has_own_instructions(session);
     // Keeps the bytes decompressed while media are read one by one.
     let _held = session.source.bytes.whole();
-    let (source, found) = (history(session), history(read));
+    let (source, found) = (history(session, is_replaced), history(read, false));
     let mut all = Vec::new();
+    if is_replaced {
+        all.extend(replaced(session, format));
+    }
     texts(&source, &found, &mut all);
     calls(&source, &found, &mut all);
     all.push(same(
@@ -31,7 +35,10 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
             |tool: &Located<Value>| Located { message: tool.message, item: tool.item.to_string() };
         tools.map(text).collect()
     };
-    all.push(same(["tool definitions", "tool definition"], true, &tools(&source), &tools(&found)));
+    if !is_replaced {
+        let noun = ["tool definitions", "tool definition"];
+        all.push(same(noun, true, &tools(&source), &tools(&found)));
+    }
     let mut reasoning =
         same(["reasoning blocks", "reasoning block"], false, &source.reasoning, &found.reasoning);
     // Many formats hold no reasoning, so that losing it is not a loss of content.
@@ -45,11 +52,38 @@ pub(super) fn aspects(loaded: &Loaded, read: &Session) -> Vec<Aspect> {
     all
 }
 
-/// Collects the contents of a session's history.
-fn history(session: &Session) -> Contents<'_> {
+/// Collects the contents of a session's history, with or without the instructions at its start.
+fn history(session: &Session, without_instructions: bool) -> Contents<'_> {
+    let skipped = if without_instructions { n_instructions(session) } else { 0 };
+    Contents::of_messages(session, history_messages(session).skip(skipped))
+}
+
+fn history_messages(session: &Session) -> impl Iterator<Item = usize> {
     let messages = session.messages.iter().enumerate();
-    let messages = messages.filter(|(_, message)| message.in_history);
-    Contents::of_messages(session, messages.map(|(idx, _)| idx))
+    messages.filter(|(_, message)| message.in_history).map(|(idx, _)| idx)
+}
+
+/// Returns the number of messages with instructions at the start of the history.
+fn n_instructions(session: &Session) -> usize {
+    let is_instruction = |idx: &usize| session.messages[*idx].role == Role::System;
+    history_messages(session).take_while(is_instruction).count()
+}
+
+/// Returns what the program of the format replaces by its own.
+fn replaced(session: &Session, format: &Format) -> [Aspect; 2] {
+    let all = Contents::of_messages(session, history_messages(session));
+    let first = history_messages(session).take(n_instructions(session));
+    let instructions = Contents::of_messages(session, first).texts.len();
+    let program = format.resume.as_ref().map_or(format.label, |resume| resume.program);
+    let own = |nouns, held| {
+        let mut aspect = counted(nouns, held, 0);
+        aspect.detail = format!("{program} sends its own");
+        aspect
+    };
+    [
+        own(["texts of the system prompt", "text of the system prompt"], instructions),
+        own(["tool definitions", "tool definition"], all.tools.len()),
+    ]
 }
 
 /// Returns a key of every media part: its hash or, if the file lacks its bytes, its kind and size.

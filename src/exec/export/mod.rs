@@ -36,6 +36,6 @@ pub use policy_files::WrittenFile;
 pub use request_cost::{RequestCost, request_cost};
 pub(super) use request_cost::{planned_requests, quote_at};
 pub use restore::{Restored, restore, source_of_managed};
-pub use resumable::{Resumed, export_resumable, resumable_folder};
+pub use resumable::{export_resumable, resumable_folder};
 pub use run::{CallContext, Exported, Preview, context_with, export, export_context, preview};
 pub use sidecars::{PolicyFolder, Sidecars};

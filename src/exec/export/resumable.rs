@@ -1,41 +1,27 @@
-//! Writes a managed conversation to the store of the program that recorded it, as a new session that it can resume.
-//!
-//! This only happens on request. The recorded session is unchanged, and nothing is overwritten.
+//! Writes a managed conversation to the store of a program, as a new session that it can resume: the program that
+//! recorded the session, or another one.
 
 use super::job::ExportJob;
 use super::run::{Exported, export};
+use crate::exec::agent_store::{AgentStore, Resumed};
 use crate::exec::check::Check;
 use crate::exec::files::unfinished::TemporaryFolder;
-use crate::exec::files::{create_private_folder, short_reason, write_error, write_new};
+use crate::exec::files::{short_reason, write_error};
 use crate::exec::outputs::files_path;
-use crate::exec::shell::quoted;
 use crate::figure::counted;
-use crate::formats::{self, FORMATS, Format, Input, NewSession, Resumable, Resume};
-use crate::session::Session;
-use crate::units::Millis;
+use crate::formats::{self, Format, Input, Resumable};
+use crate::session::{Body, Role, Session};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A new session in a program's store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resumed {
-    /// Id of the session.
-    pub id: String,
-    /// The file in the program's store.
-    pub path: PathBuf,
-    /// Shell command that resumes it.
-    pub command: String,
-}
-
-/// Runs an export and writes the result to the program's store as a new session. The output of the job is ignored.
+/// Runs an export and writes the result to the program's store as a new session. The output of the job is only used if
+/// the program imports files.
 ///
 /// # Errors
 /// Returns one line if the export fails or the store cannot be written; then nothing was written.
 pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), String> {
-    let resume = job.format.resume.as_ref();
-    let resume = resume.ok_or_else(|| cannot_resume(job.format))?;
-    let store = store(resume)?;
+    let source = &job.case.session;
+    let store = AgentStore::of(job.format, source)?;
     let folder = TemporaryFolder::new().map_err(|error| {
         format!("cannot create a temporary folder ({}); set TMPDIR", short_reason(&error))
     })?;
@@ -50,20 +36,21 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
         return Ok((exported, None));
     }
     let bytes = fs::read(&draft.output).map_err(|error| write_error(&draft.output, &error))?;
-    let new =
-        (resume.to_new_session)(&bytes, &new_session()?).map_err(|error| error.to_string())?;
-    let path = write_to_store(&store, &new)?;
-    exported.checks.push(check(&new, &bytes, &path));
-    let project = new.project.as_deref().map(Path::new);
-    exported.notes.extend(project.and_then(missing_project));
-    exported.output = Some(path.clone());
+    let new = store.convert(&bytes)?;
+    let mut resumed = store.add(&new, &job.output)?;
+    exported.checks.push(check(&new, &bytes, &resumed.path));
+    let is_own = !job.format.has_own_instructions(source);
+    exported.notes.extend(store.notes(&new, is_own));
+    exported.output = Some(resumed.path.clone());
     // The recorded session is unchanged, so that there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);
     exported.notes.extend(files.map(|folder| {
         let n = counted(folder.n_files, "file");
         format!("the policy wrote {n} to {}", folder.path.display())
     }));
-    let resumed = Resumed { command: command(project, &new.command), id: new.id, path };
+    if !is_own {
+        resumed.losses = losses(source, &new, resumed.program);
+    }
     Ok((exported, Some(resumed)))
 }
 
@@ -78,72 +65,41 @@ fn default_files_folder(output: &Path) -> PathBuf {
 /// # Errors
 /// Returns one line if no program resumes such a file, or the program has no store on this machine.
 pub fn resumable_folder(source: &Session, format: &Format) -> Result<PathBuf, String> {
-    let resume = format.resume.as_ref();
-    let resume = resume.ok_or_else(|| cannot_resume(format))?;
-    let store = store(resume)?;
-    let new = (resume.to_new_session)(&source.source.bytes.whole(), &new_session()?)
-        .map_err(|error| error.to_string())?;
-    let folders = new.relative_path.split_last().map_or(&[][..], |(_, folders)| folders);
-    Ok(folders.iter().fold(store, |path, name| path.join(name)))
+    let store = AgentStore::of(format, source)?;
+    let new = store.convert(&source.source.bytes.whole())?;
+    let folder = store.folder_of(&new);
+    folder.ok_or_else(|| format!("{} is imported by its program; write a file", format.label))
 }
 
-fn cannot_resume(format: &Format) -> String {
-    let known = FORMATS.iter().filter_map(|f| f.resume.as_ref());
-    let known: Vec<_> = known.map(|resume| resume.program).collect();
-    format!(
-        "no program resumes a {}; --resumable requires a session of {} in its own format",
-        format.label,
-        known.join(" and ")
-    )
-}
-
-/// Returns the program's store, which exists once the program has run.
-fn store(resume: &Resume) -> Result<PathBuf, String> {
-    let named = std::env::var_os(resume.variable).filter(|folder| !folder.is_empty());
-    let folder = named.map(PathBuf::from).or_else(|| {
-        let home = etcetera::home_dir().ok()?;
-        Some(home.join(resume.folder))
+/// Describes what the last context of the source has and the new session of another program lacks.
+fn losses(source: &Session, new: &Resumable, program: &str) -> Vec<String> {
+    let context = source.real_context(source.messages.len());
+    let is_instruction = |idx: &&usize| source.messages[**idx].role == Role::System;
+    let n_instructions = context.iter().take_while(is_instruction).count();
+    let count = |is_counted: fn(&Body) -> bool| {
+        let parts = context.iter().flat_map(|idx| source.parts_of(&source.messages[*idx]));
+        parts.filter(|part| is_counted(&part.body)).count()
+    };
+    let n_tools = count(|body| matches!(body, Body::ToolDefinition { .. }));
+    let n_thoughts = count(|body| matches!(body, Body::Thinking { .. }));
+    let n_media = count(|body| matches!(body, Body::Media { .. }));
+    let n_usage = source.calls.iter().filter(|call| call.usage.is_some()).count();
+    let written = read(new.bytes.clone()).map_or(0, |read| {
+        read.parts.iter().filter(|part| matches!(part.body, Body::Media { .. })).count()
     });
-    match folder {
-        Some(folder) if folder.is_dir() => Ok(folder),
-        Some(folder) => Err(format!(
-            "{} is not a folder, but {1} stores its sessions there; run {1} once, or set {2} to its folder",
-            folder.display(),
-            resume.program,
-            resume.variable
-        )),
-        None => Err(format!(
-            "there is no home folder with the sessions of {}; set {} to its folder",
-            resume.program, resume.variable
-        )),
-    }
-}
-
-fn new_session() -> Result<NewSession, String> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(|_error| {
-        "the system provides no random numbers for a new id; write a file with -o OUT".to_owned()
-    })?;
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let here = std::env::current_dir().map_err(|error| {
-        let reason = short_reason(&error);
-        format!("cannot find the current folder ({reason}); change to the folder to resume in")
-    })?;
-    Ok(NewSession {
-        folder: here.to_string_lossy().into_owned(),
-        now: Millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
-        random,
-    })
-}
-
-/// Writes the session where the program looks for it. Missing folders are created as the program creates them.
-fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
-    let path = new.relative_path.iter().fold(store.to_owned(), |path, name| path.join(name));
-    let created = path.parent().map_or(Ok(()), create_private_folder);
-    created
-        .and_then(|()| write_new(&path, &new.bytes))
-        .map_err(|error| write_error(&path, &error))?;
-    Ok(path)
+    let mut losses = Vec::new();
+    let mut add = |n: usize, noun: &str, why: &str| {
+        if n > 0 {
+            losses.push(format!("{}{why}", counted(n, noun)));
+        }
+    };
+    add(n_instructions, "instruction message", &format!(": {program} sends its own"));
+    add(n_tools, "tool definition", &format!(": {program} sends its own"));
+    add(n_thoughts, "reasoning block", ": valid for the program that received it only");
+    let n_lost = n_media.saturating_sub(written);
+    add(n_lost, "media part", ": the format cannot hold it, or the source only refers to it");
+    add(n_usage, "reported token count", " of the source's calls");
+    losses
 }
 
 /// Checks that the new session has the messages and compactions of the export.
@@ -180,50 +136,4 @@ fn is_same(a: &Session, b: &Session) -> bool {
         && ranges(a) == ranges(b)
         && a.compactions == b.compactions
         && a.revisions == b.revisions
-}
-
-fn missing_project(project: &Path) -> Option<String> {
-    let text = || {
-        format!(
-            "{} is not on this machine, but the session uses it as its project folder",
-            project.display()
-        )
-    };
-    (!project.is_dir()).then(text)
-}
-
-/// Returns the shell command that resumes the session in its project folder.
-fn command(project: Option<&Path>, resume: &str) -> String {
-    match project {
-        Some(project) => format!("cd {} && {resume}", quoted(&project.to_string_lossy())),
-        None => resume.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_quoted_as_one_word() {
-        let command = |project: &str| command(Some(Path::new(project)), "x");
-        assert_eq!(command("/home/dev/a-b.c"), "cd /home/dev/a-b.c && x");
-        assert_eq!(command("/a b;'c"), r"cd '/a b;'\''c' && x");
-    }
-
-    #[test]
-    fn a_session_never_overwrites_another() {
-        let store = tempfile::tempdir().unwrap();
-        let new = Resumable {
-            id: "x".to_owned(),
-            relative_path: vec!["projects".to_owned(), "p".to_owned(), "x.jsonl".to_owned()],
-            project: None,
-            command: String::new(),
-            bytes: b"new".to_vec(),
-        };
-        let path = write_to_store(store.path(), &new).unwrap();
-        fs::write(&path, "theirs").unwrap();
-        assert!(write_to_store(store.path(), &new).is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
-    }
 }

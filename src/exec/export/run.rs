@@ -57,11 +57,16 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let mut executed = execute(job, &base, &mut answers)?;
     let requests = std::mem::take(&mut answers.records);
     let log = answers.log().and_then(LogWriter::path);
-    if !has_acted(job, &executed.outcome) {
+    let is_rejected = requests.iter().any(|request| request.failed.is_some());
+    if !has_acted(job, &executed.outcome) && (is_rejected || !is_for_another_program(job)) {
         return Ok(Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &executed.outcome, executed.notes, requests)
         });
+    }
+    if !has_acted(job, &executed.outcome) {
+        let reason = reason_for_no_change(job, &executed.outcome, &requests);
+        executed.notes.push(format!("{reason}: this is the whole context"));
     }
     executed.notes.extend(rejection(&requests));
     executed.notes.extend(digested(&requests));
@@ -328,6 +333,11 @@ fn has_acted(job: &ExportJob, outcome: &Outcome) -> bool {
         Schedule::Replay => outcome.changes(),
         Schedule::Now { .. } => outcome.removes(),
     }
+}
+
+/// Returns whether the conversation is written for another program, which needs it also if the policy does not act.
+fn is_for_another_program(job: &ExportJob) -> bool {
+    job.format.has_own_instructions(&job.case.session)
 }
 
 /// Runs the policy with this storage.

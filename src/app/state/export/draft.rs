@@ -99,7 +99,8 @@ impl ExportDraft {
         let is_own = self.format == document.session().source.format;
         let format = formats::by_name(self.format)
             .filter(|_| is_own && self.content != ExportContent::Context)?;
-        format.resume.as_ref()
+        // A session of a program that imports files is written as a file.
+        format.resume.as_ref().filter(|resume| resume.import.is_none())
     }
 
     /// Returns whether the export is added to a program's store.

@@ -6,6 +6,8 @@
 mod read;
 mod write;
 
+pub(super) use write::{media_value, result_value};
+
 use super::message_list::{self, DetectedList, Dialect, Writes};
 use super::{Format, Probe, RecordedData, ResultPosition, json};
 use crate::json::Value;

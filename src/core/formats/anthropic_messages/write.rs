@@ -180,20 +180,25 @@ fn block_value(block: PlainBlock) -> Value {
             json!({"type": "tool_use", "id": call, "name": tool, "input": input(&arguments)})
         }
         PlainBlock::Result { call, is_error, text, media } => {
+            let media = media.into_iter().map(block_value).collect();
             result_value(&call, is_error, &text, media)
         }
     }
 }
 
 /// Returns a tool result, without content if it is empty.
-fn result_value(call: &str, is_error: bool, text: &str, media: Vec<PlainBlock>) -> Value {
+pub(in crate::formats) fn result_value(
+    call: &str,
+    is_error: bool,
+    text: &str,
+    media: Vec<Value>,
+) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), "tool_result".into());
     result.insert("tool_use_id".to_owned(), call.into());
     if !media.is_empty() {
         let text = (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
-        let content: Vec<Value> =
-            text.into_iter().chain(media.into_iter().map(block_value)).collect();
+        let content: Vec<Value> = text.into_iter().chain(media).collect();
         result.insert("content".to_owned(), content.into());
     } else if !text.is_empty() {
         result.insert("content".to_owned(), text.into());
@@ -204,7 +209,7 @@ fn result_value(call: &str, is_error: bool, text: &str, media: Vec<PlainBlock>) 
     result.into()
 }
 
-fn media_value(media: Media) -> Value {
+pub(in crate::formats) fn media_value(media: Media) -> Value {
     let kind = match media.kind {
         MediaKind::Image => "image",
         MediaKind::Document => "document",

@@ -13,6 +13,7 @@ mod conversation;
 mod entry;
 mod export;
 mod file_records;
+mod handoff;
 mod hash;
 mod id;
 mod instructions;

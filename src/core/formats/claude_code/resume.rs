@@ -3,9 +3,11 @@
 //! Records keep their own ids and name the session and the record that they were copied from, as in the program's own
 //! forks.
 
+use super::handoff;
 use crate::formats::editing::{Patch, patched};
 use crate::formats::json::{member, str_at};
 use crate::formats::jsonl::{Record, map_records};
+use crate::formats::resume::NO_SESSION;
 use crate::formats::{CannotExport, NewSession, Resumable, Resume};
 use crate::json::{Value, json};
 use crate::progress::Progress;
@@ -14,9 +16,12 @@ use crate::session::Span;
 /// Session store of Claude Code.
 pub(super) const RESUME: Resume = Resume {
     program: "Claude Code",
+    names: &["claude", "claude-code"],
     variable: "CLAUDE_CONFIG_DIR",
     folder: ".claude",
+    write: handoff::write,
     to_new_session,
+    ..Resume::DEFAULT
 };
 
 /// Maximum length of a folder name in the store. Longer names are cut and get a hash.
@@ -64,7 +69,7 @@ impl ResumedRecord {
         };
         let mut new = Value::from(id).to_string();
         let mut patches = Vec::new();
-        if let Some(uuid) = &self.uuid {
+        if let Some(uuid) = self.uuid.as_ref().filter(|_| session != NO_SESSION) {
             let origin = json!({"sessionId": session, "messageUuid": uuid}).to_string();
             match member(bytes, &self.span, "forkedFrom") {
                 Some(old) => patches.push((old, origin.into_bytes())),

@@ -23,6 +23,7 @@ mod blocks;
 mod compaction;
 mod export;
 mod fork;
+mod handoff;
 mod identity;
 mod items;
 mod lines;

@@ -2,18 +2,27 @@
 //!
 //! The head names the session that it was forked from, as in Codex's own forks.
 
+use super::handoff;
 use crate::formats::byte_order_mark::text_start;
 use crate::formats::editing::{Patch, json_string, patched};
 use crate::formats::json::{member, members, str_at};
 use crate::formats::jsonl::{Record, map_records};
+use crate::formats::resume::NO_SESSION;
 use crate::formats::{CannotExport, NewSession, Resumable, Resume};
 use crate::progress::Progress;
 use crate::session::Span;
 
 /// Session store of Codex.
 /// <https://github.com/openai/codex/blob/main/codex-rs/rollout/src/recorder.rs>
-pub(super) const RESUME: Resume =
-    Resume { program: "Codex", variable: "CODEX_HOME", folder: ".codex", to_new_session };
+pub(super) const RESUME: Resume = Resume {
+    program: "Codex",
+    names: &["codex"],
+    variable: "CODEX_HOME",
+    folder: ".codex",
+    write: handoff::write,
+    to_new_session,
+    ..Resume::DEFAULT
+};
 
 /// A line of the rollout.
 struct ResumedLine {
@@ -41,10 +50,11 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
         return Err(CannotExport { reason });
     };
     let (id, time) = (new_session.timed_id(), new_session.time());
+    let project = new_session.project(head.cwd.as_deref());
     let mut patches = Vec::new();
     for line in &lines {
         if line.span == *first {
-            patches.extend(head_patches(bytes, first, &head.id, &id, &time));
+            patches.extend(head_patches(bytes, first, &head.id, [&id, &time, &project]));
         } else if !line.is_context {
             let spans = id_spans(bytes, &line.span, &head.id);
             patches.extend(spans.map(|span| (span, id.clone().into_bytes())));
@@ -57,7 +67,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     relative_path.push(format!("rollout-{date}T{clock}-{id}.jsonl"));
     Ok(Resumable {
         relative_path,
-        project: Some(new_session.project(head.cwd.as_deref())),
+        project: Some(project),
         command: format!("codex resume {id}"),
         bytes: patched(bytes, &(0..bytes.len()), patches),
         id,
@@ -77,19 +87,27 @@ impl ResumedLine {
     }
 }
 
-/// Returns the patches of the session's own head: a new id, the time, and the original id.
-fn head_patches(bytes: &[u8], line: &Span, old: &str, new: &str, time: &str) -> Vec<Patch> {
+/// Returns the patches of the session's own head: a new id, the time, the working folder if it names none, and the
+/// original id.
+fn head_patches(
+    bytes: &[u8],
+    line: &Span,
+    old: &str,
+    [new, time, project]: [&str; 3],
+) -> Vec<Patch> {
     let payload = member(bytes, line, "payload").unwrap_or(0..0);
     let members = members(bytes, &payload).unwrap_or_default();
     let is_fork = members.iter().any(|(key, _)| key == "forked_from_id");
+    let has_origin = !is_fork && old != NO_SESSION;
     let patch = |(key, span): (String, Span)| {
         let is_own = || bytes[span.clone()] == *json_string(old);
         let text = match key.as_str() {
-            "id" if is_fork => json_string(new),
+            "id" if !has_origin => json_string(new),
             "id" => [&json_string(new)[..], b",\"forked_from_id\":", &json_string(old)].concat(),
             "session_id" if is_own() => json_string(new),
             "forked_from_id" => json_string(old),
             "timestamp" => json_string(time),
+            "cwd" if bytes[span.clone()] == *b"\"\"" => json_string(project),
             _ => return None,
         };
         Some((span, text))

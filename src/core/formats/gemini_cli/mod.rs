@@ -13,10 +13,12 @@
 //! <https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts>
 
 mod export;
+mod handoff;
 mod identity;
 mod line;
 mod record;
 mod replay;
+mod resume;
 
 use super::mark::MARK;
 use super::read_log::ReadLog;
@@ -40,6 +42,7 @@ pub(super) const FORMAT: Format = Format {
     recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::ParentFolder),
+    resume: Some(resume::RESUME),
     ..Format::READ_ONLY
 };
 

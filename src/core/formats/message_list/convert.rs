@@ -25,7 +25,8 @@ pub(crate) fn plain_messages(session: &Session, managed: &Managed) -> Vec<PlainM
                         media: Vec::new(),
                     }),
                 };
-                messages.push(PlainMessage { role: *role, blocks: block.into_iter().collect() });
+                let blocks = block.into_iter().collect();
+                messages.push(PlainMessage { role: *role, time: None, blocks });
             }
             ManagedEntry::Kept { message } => {
                 if let Some(message) = session.messages.get(*message) {
@@ -71,9 +72,10 @@ fn push_message(
     let is_unsupported =
         |b: &PlainBlock| message.role == Role::Assistant && matches!(b, PlainBlock::Media(_));
     let (media, supported): (Vec<_>, Vec<_>) = blocks.into_iter().partition(is_unsupported);
-    messages.push(PlainMessage { role: message.role, blocks: supported });
+    let time = message.time;
+    messages.push(PlainMessage { role: message.role, time, blocks: supported });
     if !media.is_empty() {
-        messages.push(PlainMessage { role: Role::User, blocks: media });
+        messages.push(PlainMessage { role: Role::User, time, blocks: media });
     }
 }
 

@@ -96,8 +96,9 @@ fn pair(mut messages: Vec<PlainMessage>) -> Vec<PlainMessage> {
     for (message, mut blocks) in messages.into_iter().zip(results) {
         let calls = message.blocks.iter().filter_map(call_of);
         blocks.extend(calls.filter(|call| open.contains_key(*call)).map(no_result));
+        let time = message.time;
         out.push(message);
-        out.push(PlainMessage { role: Role::Tool, blocks });
+        out.push(PlainMessage { role: Role::Tool, time, blocks });
     }
     out.retain(|message| !message.blocks.is_empty());
     out

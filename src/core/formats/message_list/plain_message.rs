@@ -4,6 +4,7 @@ use crate::formats::content::Media;
 use crate::formats::json;
 use crate::json::{Map, Value};
 use crate::session::Role;
+use crate::units::Millis;
 use std::fmt::Write as _;
 
 /// A message in a format-independent form.
@@ -11,6 +12,8 @@ use std::fmt::Write as _;
 pub(crate) struct PlainMessage {
     /// Role of the sender.
     pub(crate) role: Role,
+    /// Recorded time, if the session has the message.
+    pub(crate) time: Option<Millis>,
     /// Content blocks.
     pub(crate) blocks: Vec<PlainBlock>,
 }

@@ -13,9 +13,11 @@
 //!   <https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/session/message-v2.ts>
 
 mod export;
+mod handoff;
 mod identity;
 mod message;
 mod reader;
+mod resume;
 mod storage_folder;
 mod store;
 
@@ -40,6 +42,7 @@ pub(super) const FORMAT: Format = Format {
     database: Some(&store::DATABASE),
     identity: Some(identity::read),
     sub_agent_files: Some(SubAgentFiles::ProjectFolder),
+    resume: Some(resume::RESUME),
     ..Format::READ_ONLY
 };
 

@@ -11,7 +11,9 @@
 
 mod entry;
 mod export;
+mod handoff;
 mod reader;
+mod resume;
 
 use super::jsonl::map_records;
 use super::read_log::ReadLog;
@@ -29,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     recorded: &[RecordedData::Usage, RecordedData::Times, RecordedData::Compactions],
     kept: Some(export::kept),
     record_ids: Some(RECORD_IDS),
+    resume: Some(resume::RESUME),
     ..Format::READ_ONLY
 };
 
