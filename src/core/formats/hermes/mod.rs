@@ -95,7 +95,7 @@ fn start(head: &Value, at: usize, transcript: &mut Transcript, notes: &mut Notes
         transcript.add_message(Draft::new(Role::System, parts));
     }
     let by_model = head.get(USAGE).and_then(Value::as_array).filter(|all| !all.is_empty());
-    let totals = by_model.map_or(std::slice::from_ref(head), |all| all.as_slice());
+    let totals = by_model.map_or(std::slice::from_ref(head), Vec::as_slice);
     for total in totals {
         let model = json::str_at(total, &["model"]).unwrap_or_default();
         if let Some(usage) = notes.usage(at, total_usage(total)) {

@@ -1,4 +1,4 @@
-//! Threads of LangGraph, built from the checkpoints of its database.
+//! Threads of `LangGraph`, built from the checkpoints of its database.
 //!
 //! - A checkpoint holds the whole state of a thread. The conversation is the list of messages in its channel `messages`,
 //!   along the ancestors of the latest checkpoint. Other channels and subgraphs are not read.

@@ -1,4 +1,4 @@
-//! Reads `MessagePack` as LangGraph's serializer writes it, without building values: an object of a Python class is an
+//! Reads `MessagePack` as `LangGraph`'s serializer writes it, without building values: an object of a Python class is an
 //! extension whose payload is a list of module, class and members. It is read as its members.
 
 use std::fmt::Write as _;
@@ -219,12 +219,13 @@ impl<'a> Cursor<'a> {
         }
         let before = *self;
         match self.head()? {
-            Head::Nil | Head::Bytes => out.push_str("null"),
+            Head::Float(number) if number.is_finite() => write!(out, "{number:?}").ok()?,
+            Head::Nil | Head::Bytes | Head::Float(_) | Head::Extension(ARRAY, _) => {
+                out.push_str("null");
+            }
             Head::Bool(value) => out.push_str(if value { "true" } else { "false" }),
             Head::Unsigned(number) => write!(out, "{number}").ok()?,
             Head::Signed(number) => write!(out, "{number}").ok()?,
-            Head::Float(number) if number.is_finite() => write!(out, "{number:?}").ok()?,
-            Head::Float(_) => out.push_str("null"),
             Head::Text(text) => push_text(out, &String::from_utf8_lossy(text)),
             Head::List(n) => {
                 out.push('[');
@@ -253,7 +254,6 @@ impl<'a> Cursor<'a> {
                 }
                 out.push('}');
             }
-            Head::Extension(ARRAY, _) => out.push_str("null"),
             Head::Extension(SNAPSHOT, payload) => {
                 Self::new(payload).write(out, most, depth + 1)?;
             }

@@ -1,4 +1,4 @@
-//! The database of LangGraph's `SqliteSaver`: a table of checkpoints, each with the whole state of a thread, and a table of
+//! The database of `LangGraph`'s `SqliteSaver`: a table of checkpoints, each with the whole state of a thread, and a table of
 //! the writes between them. The state is `MessagePack` or, from old versions, JSON.
 //! <https://github.com/langchain-ai/langgraph/tree/main/libs/checkpoint-sqlite>
 
@@ -63,7 +63,8 @@ fn time_of(id: &str) -> Option<Millis> {
     let digits: String = id.chars().filter(|c| *c != '-').take(16).collect();
     let (high, low) = digits.split_at_checked(12)?;
     let low = low.strip_prefix('6')?;
-    let ticks = i64::from_str_radix(high, 16).ok()? << 12 | i64::from_str_radix(low, 16).ok()?;
+    let (high, low) = (i64::from_str_radix(high, 16).ok()?, i64::from_str_radix(low, 16).ok()?);
+    let ticks = (high << 12) | low;
     Some(Millis((ticks - UNIX_EPOCH) / 10_000)).filter(|time| time.0 >= 0)
 }
 
