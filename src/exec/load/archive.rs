@@ -17,7 +17,7 @@ pub(super) fn document(path: &Path, metadata: &Metadata) -> Result<Option<Input>
         return Ok(None);
     }
     let archive = read_bounded(path, MAX_SESSION_BYTES)?;
-    let is_wanted = |name: &str| name.ends_with(".json");
+    let is_wanted = |name: &str| Path::new(name).extension().is_some_and(|end| end == "json");
     let files = files_in(&archive, is_wanted, MAX_SESSION_BYTES);
     let files = files.map_err(|error| LoadError::unreadable(&file_name(path), &error))?;
     drop(archive);

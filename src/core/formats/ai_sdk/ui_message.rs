@@ -33,12 +33,12 @@ fn is_part(part: &Value) -> bool {
 /// Returns the messages that are sent for a stored one.
 pub(super) fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Draft>, String> {
     let role = role(value)?;
-    let blocks = value.get("parts").and_then(Value::as_array).into_iter().flatten().enumerate();
+    let blocks = value.get("parts").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut drafts = Vec::new();
     match role {
         Role::Assistant => {
             let (mut answer, mut results) = (Vec::new(), Vec::new());
-            for (idx, block) in blocks {
+            for (idx, block) in blocks.iter().enumerate() {
                 match json::str_at(block, &["type"]) {
                     Some("step-start") => push_step(&mut drafts, &mut answer, &mut results),
                     Some("steering-message") => {
@@ -56,12 +56,13 @@ pub(super) fn messages(value: &Value, calls: &mut CallMatcher) -> Result<Vec<Dra
         }
         Role::System => {
             // All texts are one.
-            let texts = blocks.filter_map(|(_, block)| json::str_at(block, &["text"]));
+            let texts = blocks.iter().filter_map(|block| json::str_at(block, &["text"]));
             let parts = content::text_part(0, &texts.collect::<String>()).into_iter().collect();
             drafts.push(Draft::new(role, parts));
         }
         _ => {
-            let parts = blocks.flat_map(|(idx, block)| user_parts(idx, block)).collect();
+            let parts = blocks.iter().enumerate();
+            let parts = parts.flat_map(|(idx, block)| user_parts(idx, block)).collect();
             drafts.push(Draft::new(role, parts));
         }
     }

@@ -29,13 +29,13 @@ pub(super) fn of_context(row: &Row) -> Option<Draft> {
 /// Returns the parts of a text, or of a list of texts and images.
 pub(super) fn texts(content: &Value) -> Vec<Part> {
     let items = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
-    let item = |(idx, item): (usize, &Value)| match item {
-        Value::String(text) => text_part(idx, text),
-        // An image without its type.
-        _ => {
-            let data = json::str_at(item, &["data"])?;
-            Some(part(idx, from_base64("image/png", data, None)))
+    let item = |(idx, item): (usize, &Value)| {
+        if let Some(text) = item.as_str() {
+            return text_part(idx, text);
         }
+        // An image without its type.
+        let data = json::str_at(item, &["data"])?;
+        Some(part(idx, from_base64("image/png", data, None)))
     };
     items.iter().enumerate().filter_map(item).collect()
 }

@@ -1,4 +1,4 @@
-//! States and messages of AutoGen's AgentChat.
+//! States and messages of `AutoGen`'s `AgentChat`.
 //!
 //! - The state of an agent holds the messages that it sends (`llm_context`), without its instructions and tools. The
 //!   state of a team holds one such list for each agent, and the thread of all messages, with usage.
@@ -38,12 +38,11 @@ fn detect(probe: &Probe) -> Option<String> {
         return Some(format!("a state of type {}", json::shortened(kind)));
     }
     let listed = document.and_then(|v| v.as_array().or_else(|| v.get("messages")?.as_array()));
-    let is_thread = match listed {
-        Some(list) => !list.is_empty() && list.iter().all(thread::is_message),
-        None => {
-            let records = probe.records();
-            !records.is_empty() && records.iter().all(|r| thread::is_message(&r.value))
-        }
+    let is_thread = if let Some(list) = listed {
+        !list.is_empty() && list.iter().all(thread::is_message)
+    } else {
+        let records = probe.records();
+        !records.is_empty() && records.iter().all(|r| thread::is_message(&r.value))
     };
     is_thread.then(|| "messages with a `type`, a `source` and `models_usage`".to_owned())
 }

@@ -32,8 +32,7 @@ pub(crate) const STRANDS: Format = Format {
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
     let is_message = |record: &Value| {
-        record.get("message_id").is_some()
-            && record.get("message").is_some_and(|message| message::is_one(message))
+        record.get("message_id").is_some() && record.get("message").is_some_and(message::is_one)
     };
     let agents = document.get("agents").and_then(Value::as_array);
     let listed = |agent: &Value| {
@@ -44,32 +43,40 @@ fn detect(probe: &Probe) -> Option<String> {
     (is_session || is_message(document)).then(|| "messages with a `message_id`".to_owned())
 }
 
+/// Contents of the files of an agent.
+#[derive(Default)]
+struct AgentFiles {
+    state: Vec<u8>,
+    /// Messages by number.
+    messages: BTreeMap<u64, Vec<u8>>,
+}
+
 /// Joins the files of a session in the order of their numbers.
 fn combine(files: &[FolderFile]) -> Option<Vec<u8>> {
-    let mut agents: BTreeMap<&str, (Vec<u8>, BTreeMap<u64, Vec<u8>>)> = BTreeMap::new();
+    let mut agents: BTreeMap<&str, AgentFiles> = BTreeMap::new();
     let mut session = b"null".to_vec();
     for file in files {
         let names: Vec<&str> = file.name.split('/').collect();
         match names[..] {
             [.., "session.json"] => session = file.value(),
             [.., agent, "agent.json"] if agent.starts_with("agent_") => {
-                agents.entry(agent).or_default().0 = file.value();
+                agents.entry(agent).or_default().state = file.value();
             }
             [.., agent, "messages", name] if agent.starts_with("agent_") => {
                 let number = name.strip_prefix("message_")?.strip_suffix(".json")?;
-                let messages = &mut agents.entry(agent).or_default().1;
+                let messages = &mut agents.entry(agent).or_default().messages;
                 messages.insert(number.parse().ok()?, file.value());
             }
             _ => return None,
         }
     }
-    if agents.values().all(|(_, messages)| messages.is_empty()) {
+    if agents.values().all(|agent| agent.messages.is_empty()) {
         return None;
     }
-    let agent = |(agent, messages): (Vec<u8>, BTreeMap<u64, Vec<u8>>)| {
-        let agent = if agent.is_empty() { b"null".to_vec() } else { agent };
-        let messages = json_list(messages.into_values());
-        json_object([("agent", agent), ("messages", messages)].into_iter())
+    let agent = |files: AgentFiles| {
+        let state = if files.state.is_empty() { b"null".to_vec() } else { files.state };
+        let messages = json_list(files.messages.into_values());
+        json_object([("agent", state), ("messages", messages)].into_iter())
     };
     let agents = json_list(agents.into_values().map(agent));
     Some(json_object([("session", session), ("agents", agents)].into_iter()))

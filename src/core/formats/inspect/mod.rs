@@ -55,8 +55,7 @@ fn combine(files: &[FolderFile]) -> Option<Vec<u8>> {
     let named = |name: &str| files.iter().find(|file| file.name == name);
     let header = named("header.json").or_else(|| named("_journal/start.json"))?.value();
     let header = json::document_span(&header).len().checked_sub(1).map(|end| &header[..end])?;
-    let is_sample =
-        |file: &&FolderFile| file.name.starts_with("samples/") && file.name.ends_with(".json");
+    let is_sample = |file: &&FolderFile| file.name.starts_with("samples/");
     let samples = json_list(files.iter().filter(is_sample).map(FolderFile::value));
     Some([header, b",\n\"samples\": ", &samples, b"\n}\n"].concat())
 }

@@ -34,7 +34,7 @@ impl Track {
         let is_known =
             |(message, _): &&(usize, usize)| context.contains(message) && !pool.is_system(*message);
         let n = self.current.iter().filter(is_known).count();
-        (self.current.last().filter(is_known).is_some(), n)
+        (self.current.last().as_ref().is_some_and(is_known), n)
     }
 
     /// Adds what is new in the context of a call. Returns whether its instructions differ from those of the first call.
@@ -88,7 +88,7 @@ impl Track {
         }
         let is_summary = is_rewritten && draft.role == Role::User;
         let in_history = !is_rewritten;
-        Some(self.transcript.add_message(Draft { in_history, is_summary, ..draft }))
+        Some(self.transcript.add_message(Draft { is_summary, in_history, ..draft }))
     }
 
     /// Adds a call and its answer, if it has content.

@@ -105,14 +105,9 @@ impl MessageReader {
         self.log.report.count_record(kind, self.transcript.len() > before);
     }
 
-    fn parts<'a>(&mut self, row: &'a Row) -> impl Iterator<Item = (usize, &'a Value)> + use<'a> {
-        let listed = row.value.get("parts").and_then(Value::as_array);
-        listed.into_iter().flatten().enumerate()
-    }
-
     fn request(&mut self, row: &Row) {
         let mut drafts: Vec<Draft> = Vec::new();
-        for (idx, value) in self.parts(row) {
+        for (idx, value) in numbered_parts(row) {
             let Some((draft, note)) = parts::of_request(idx, value) else {
                 let kind = json::str_at(value, &["part_kind"]).unwrap_or_default();
                 let text = format!(
@@ -172,7 +167,7 @@ impl MessageReader {
             ..CallDraft::default()
         };
         let parts: Vec<Part> =
-            self.parts(row).flat_map(|(idx, value)| parts::of_response(idx, value)).collect();
+            numbered_parts(row).flat_map(|(idx, value)| parts::of_response(idx, value)).collect();
         if parts.is_empty() {
             self.transcript.builder.call(call);
             return;
@@ -181,6 +176,11 @@ impl MessageReader {
             Draft { time, raw: vec![row.span.clone()], ..Draft::new(Role::Assistant, parts) };
         self.transcript.add_answer(call, draft);
     }
+}
+
+/// Returns the parts of a message with their numbers.
+fn numbered_parts(row: &Row) -> impl Iterator<Item = (usize, &Value)> {
+    row.value.get("parts").and_then(Value::as_array).into_iter().flatten().enumerate()
 }
 
 /// Returns whether two neighbors in a request are one message.
