@@ -46,7 +46,8 @@ const COMMIT: usize = 8;
 
 impl Version {
     fn of(upstream: &Value) -> Self {
-        let commit = || upstream["commit"].as_str().map(|commit| &commit[..COMMIT.min(commit.len())]);
+        let commit =
+            || upstream["commit"].as_str().map(|commit| &commit[..COMMIT.min(commit.len())]);
         let name = upstream["version"].as_str().or_else(commit).unwrap_or_default();
         let numbers = name.split('.').map_while(|part| part.parse().ok()).collect();
         Self { numbers, name: name.to_owned() }
