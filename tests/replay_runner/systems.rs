@@ -148,8 +148,12 @@ pub(crate) fn class_of(system: &str, stage: &str, kind: ActionKind) -> Option<&'
 pub(crate) const REFUSALS: [&str; 2] = ["ContextOverflowError", "ContextWindowOverflowException"];
 
 /// Phrases before the path of a file that a system wrote.
-pub(crate) const BEFORE_PATHS: [&str; 3] =
-    ["Full output saved to: ", "For full output see: ", "Full output available at: "];
+pub(crate) const BEFORE_PATHS: [&str; 4] = [
+    "Full output saved to: ",
+    "For full output see: ",
+    "Full output available at: ",
+    "full content saved to ",
+];
 
 /// Text before the random names of files.
 pub(crate) const BEFORE_IDS: &str = " /conversation_history/";

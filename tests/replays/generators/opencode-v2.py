@@ -28,6 +28,7 @@ END = "\nCommand exited with code 0."
 # Names of the engine's settings in the configuration file.
 NAMES = {"compaction.buffer": "compaction.reserved", "compaction.keep.tokens": "compaction.preserve_recent_tokens"}
 QUESTIONS = ("Create a new anchored summary from the conversation history", "The <prior-summary> summarizes everything")
+SAVED = "... output truncated; full content saved to "
 OVERFLOW = "This model's maximum context length is 1000 tokens (context_length_exceeded)"
 
 
@@ -58,7 +59,10 @@ class Run:
             self.rejects.remove(nth + 1)
             self.rejected.append({"call": nth + 1, "sent": sent})
             return None, OVERFLOW
-        self.calls.append({"before": at, "sent": sent, "fired": ["compact"] * self.compacted, "asked": self.asked})
+        since = self.answers[nth - 1] if nth else 0
+        spilled = sum(message["role"] == "tool" and SAVED in message["content"] and message["from"] > since for message in sent)
+        fired = ["spill"] * spilled + ["compact"] * self.compacted
+        self.calls.append({"before": at, "sent": sent, "fired": fired, "asked": self.asked})
         self.asked, self.compacted = [], False
         return self.recorded[at], None
 
@@ -68,7 +72,8 @@ class Run:
             if recorded["role"] != message["role"] or recorded.get("tool_call_id") != message.get("tool_call_id"):
                 continue
             ids = [[call["id"] for call in m.get("tool_calls", [])] for m in (recorded, message)]
-            if recorded["content"] == message["content"] and ids[0] == ids[1]:
+            is_same = recorded["content"] == message["content"] or SAVED in (message["content"] or "")
+            if is_same and ids[0] == ids[1]:
                 return at
         return None
 
@@ -189,7 +194,7 @@ def talk(seed, turns, **more):
 def case(name, conversation, notes, window=9000, output=500, summary=SUMMARY, fails=(), rejects=(), **config):
     """Returns a case."""
     config = {"compaction__buffer": 1000, "compaction__keep__tokens": 200} | config
-    config = {key.replace("__", "."): value for key, value in config.items()}
+    config = {key.replace("__", "."): value for key, value in config.items() if value is not None}
     run = Run(conversation, config, window, output, summary, fails, rejects)
     run.play(sys.argv[1])
     made = {
@@ -210,6 +215,11 @@ def case(name, conversation, notes, window=9000, output=500, summary=SUMMARY, fa
 def chosen():
     """Makes the cases that are bundled."""
     long = {"output": (200, 900)}
+    defaults = talk(13, 3, steps=(4,), parallel=3, output=(1500, 2200))
+    # A result with more lines than OpenCode leaves in a request.
+    lines = next(message for message in defaults.messages if message["role"] == "tool")
+    lines["content"] = "\n".join(str(n % 10) for n in range(2010)) + END
+    yield case("defaults", defaults, "OpenCode's defaults.", window=36000, compaction__buffer=None, compaction__keep__tokens=None)
     yield case("chat", talk(1, 16, steps=0, words=20), "A chat without tools.", window=6600)
     yield case("run", talk(2, 1, steps=(12,), parallel=2, **long), "Compacted within a turn.", window=7600)
     yield case("turns", talk(3, 7, steps=3, parallel=2, **long), "Turns with tools.", window=7600)

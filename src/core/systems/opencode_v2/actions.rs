@@ -1,14 +1,26 @@
 //! Actions of presets.
 
+use super::bound::bounded;
 use super::checkpoint::History;
-use super::record::{tokens, units};
+use super::record::{parts, tokens, units};
 use crate::chat::{ChatMessage, PendingRequest, Replies, SummaryReply, SummaryRequest, n_system};
-use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
+use crate::engine::{
+    ActionKind, Hook, MessageEdit, NamedAction, NewFile, RewriteInput, Rewritten, Storage,
+    short_name,
+};
 use crate::languages::javascript::length;
-use crate::systems::stage_settings::summarizing;
+use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.
-pub static ACTIONS: &[NamedAction] = &[COMPACT];
+pub static ACTIONS: &[NamedAction] = &[BOUND, COMPACT];
+
+const BOUND: NamedAction = NamedAction::new(
+    "opencode_v2.bound",
+    ActionKind::Spill,
+    "Moves long tool results to a file and keeps their ends.",
+    |settings| numbers_only(settings, bound_results),
+)
+.with_numbers(&["max_lines", "max_bytes"]);
 
 /// Acts above the window without the answer or the buffer, whichever is larger.
 const COMPACT: NamedAction = NamedAction::new(
@@ -64,4 +76,33 @@ fn compact(
         done.messages = Some(messages);
     }
     Ok(done)
+}
+
+/// `ToolOutputStore.bound`. Joins the texts of a result that is too long.
+fn bound_results(input: &RewriteInput<'_>) -> Rewritten {
+    let (max_lines, max_bytes) = (input.count("max_lines"), input.count("max_bytes"));
+    let (mut edits, mut files) = (Vec::new(), Vec::new());
+    for (at, message) in input.messages.iter().enumerate() {
+        if !message.is("tool") {
+            continue;
+        }
+        let text = message.joined_text("\n");
+        let (output, exit) = parts(&text);
+        let text = format!("{output}{}", exit.unwrap_or_default());
+        let id = message.call_id.as_deref().unwrap_or_default();
+        let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+        let name = short_name(format!("tool_{id}"));
+        let path = match input.storage {
+            Storage::Folder(folder) => format!("{folder}/{name}"),
+            Storage::AsSet | Storage::Missing => {
+                format!("~/.local/share/opencode/tool-output/{name}")
+            }
+        };
+        if let Some(cut) = bounded(&text, max_lines, max_bytes, &path) {
+            let now = Some(message.with_text(cut));
+            edits.push(MessageEdit { at, now });
+            files.push(NewFile::text(name, text));
+        }
+    }
+    Rewritten { files, ..Rewritten::edited(edits) }
 }

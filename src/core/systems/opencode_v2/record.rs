@@ -58,15 +58,17 @@ fn json_of(message: &ChatMessage) -> Value {
     json
 }
 
-/// Returns a result as JSON. Commands report their exit code as a text of its own.
+/// Returns the parts of a result: commands report their exit code as a text of its own.
+pub(super) fn parts(result: &str) -> (&str, Option<&str>) {
+    let exit = result.rfind(EXIT);
+    exit.map_or((result, None), |at| (&result[..at], Some(&result[at + 1..])))
+}
+
 fn result_of(text: &str) -> Value {
     let part = |text: &str| json!({"type": "text", "text": text});
-    match text.rfind(EXIT) {
-        Some(at) => {
-            let parts = [part(&text[..at]), part(&text[at + 1..])];
-            json!({"type": "content", "value": parts})
-        }
-        None => json!({"type": "text", "value": text}),
+    match parts(text) {
+        (output, Some(exit)) => json!({"type": "content", "value": [part(output), part(exit)]}),
+        (text, None) => json!({"type": "text", "value": text}),
     }
 }
 
