@@ -25,15 +25,25 @@ const CASES: [&str; 3] = ["smoke", "parallel", "two-compactions"];
 /// Project of the recorded sessions.
 const PROJECT: &str = "/home/user/project";
 
-/// Creates a home folder in which all agents ran before, Gemini CLI also in the project.
+/// Creates a home folder in which all agents ran before, Gemini CLI in the project and in the home folder.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a temporary folder");
-    for store in [".claude", ".codex", ".gemini/tmp/project", ".pi/agent"] {
+    for store in [".claude", ".codex", ".gemini/tmp/project", ".gemini/tmp/home", ".pi/agent"] {
         fs::create_dir_all(home.path().join(store)).expect("a new folder");
     }
-    let marker = home.path().join(".gemini/tmp/project/.project_root");
-    fs::write(marker, PROJECT).expect("a new file");
+    let here = home.path().canonicalize().expect("a folder");
+    for (folder, project) in [("project", Path::new(PROJECT)), ("home", &here)] {
+        let marker = home.path().join(".gemini/tmp").join(folder).join(".project_root");
+        fs::write(marker, project.to_string_lossy().as_bytes()).expect("a new file");
+    }
     home
+}
+
+/// Copies a session to the home folder, where files that a program imports are written.
+fn copied(home: &Path, file: &Path) -> String {
+    let name = file.file_name().expect("a name");
+    fs::copy(file, home.join(name)).expect("a copy");
+    name.to_string_lossy().into_owned()
 }
 
 fn pair(folder: &str, case: &str) -> PathBuf {
@@ -137,11 +147,12 @@ fn sessions_of_every_agent_are_converted_to_every_agent() {
             for (target, _) in AGENTS {
                 let label = format!("{source} to {target}, {case}");
                 let home = home();
-                let path = file.to_string_lossy();
+                let path = copied(home.path(), &file);
                 let result =
                     done(&run(home.path(), &["convert", &path, "--to", target, "--resumable"]));
-                let written = Path::new(text_of(&result, "/resumable/path"));
-                assert_eq!(text_of(&result, "/output"), written.to_string_lossy(), "{label}");
+                let written = text_of(&result, "/resumable/path");
+                assert_eq!(text_of(&result, "/output"), written, "{label}");
+                let written = Path::new(written);
                 let (command, id) =
                     (text_of(&result, "/resumable/command"), text_of(&result, "/resumable/id"));
                 assert!(command.contains(id) && command.contains(target), "{label}: {command}");
@@ -171,7 +182,7 @@ fn a_managed_conversation_is_handed_to_every_agent() {
         for (target, _) in AGENTS.iter().filter(|(target, _)| *target != source) {
             let label = format!("{source} to {target}");
             let home = home();
-            let path = file.to_string_lossy();
+            let path = copied(home.path(), &file);
             // Without a policy the last context is written.
             let args = ["compact", &path, "--policy", "none", "--resumable", "--to", target];
             let result = done(&run(home.path(), &args));
@@ -218,6 +229,7 @@ fn nothing_is_written_if_a_store_is_unknown() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("has no folder for the project"), "{error}");
     let home = home();
+    let path = copied(home.path(), &file);
     for args in [
         &["convert", &*path, "--to", "openai_chat", "--resumable"][..],
         &["convert", &path, "--to", "claude"],
@@ -237,11 +249,6 @@ fn messages_that_gemini_cli_would_leave_out_have_a_text_before_them() {
     let chat = r#"{"messages":[{"role":"user","content":"/tmp is full"},{"role":"assistant","content":"I look."},
         {"role":"user","content":"? why"},{"role":"assistant","content":"Logs."}]}"#;
     fs::write(&file, chat).expect("a new file");
-    fs::write(
-        home.path().join(".gemini/tmp/project/.project_root"),
-        home.path().to_string_lossy().as_bytes(),
-    )
-    .expect("a new file");
     let args = ["convert", "chat.json", "--to", "gemini", "--resumable"];
     let result = done(&run(home.path(), &args));
     let text = fs::read_to_string(text_of(&result, "/resumable/path")).expect("text");

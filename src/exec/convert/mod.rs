@@ -142,7 +142,10 @@ fn converted(session: &Session, format: &Format) -> Result<Vec<u8>, String> {
         return Err(format!(
             "converting to {} is not supported without --resumable, which adds a new session to the store of its program; choose {}",
             format.label,
-            formats::accepting_any_source().map(|format| format.name).collect::<Vec<_>>().join(" or ")
+            formats::accepting_any_source()
+                .map(|format| format.name)
+                .collect::<Vec<_>>()
+                .join(" or ")
         ));
     }
     if !format.accepts_any_source() {

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn hashes_projects_like_the_program() {
         let found = hash("/home/user/project");
-        assert_eq!(found, "f57a9f835b82902ac5d0ec1b9673a393d1516e991f58ca481b7b221cf0f0f3c2");
+        assert_eq!(found, "9dad1e4e08b0b11cbcd860257e8bdfa6b8e5f01790e10a6a0b1f4870c13e686b");
         let file = format!(r#"{{"sessionId":"a","projectHash":"{found}"}}"#);
         assert!(is_of(file.as_bytes(), &found) && !is_of(file.as_bytes(), &hash("/b")));
     }

@@ -56,9 +56,7 @@ pub(in crate::formats) fn id_patches(
             key_is_id = ["id", "Id", "ID"].iter().any(|end| text.ends_with(end.as_bytes()));
         } else {
             let old = std::str::from_utf8(text).ok().filter(|_| key_is_id);
-            patches.extend(
-                old.and_then(&new_id).map(|new| (position..end, json_string(&new).clone())),
-            );
+            patches.extend(old.and_then(&new_id).map(|new| (position..end, json_string(&new))));
             key_is_id = false;
         }
         position = end;

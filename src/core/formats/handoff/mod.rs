@@ -186,7 +186,7 @@ pub(super) fn has_calls(blocks: &[AnswerBlock]) -> bool {
     blocks.iter().any(|block| matches!(block, AnswerBlock::Call(_)))
 }
 
-/// Returns the messages of a managed conversation that a program replaces by its own: instructions before the first
+/// Returns the number of messages of a managed conversation that a program replaces by its own: instructions before the first
 /// other message.
 pub fn n_replaced(session: &Session, managed: &Managed) -> usize {
     let is_instruction = |entry: &&ManagedEntry| match entry {
