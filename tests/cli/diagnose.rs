@@ -205,14 +205,15 @@ fn inspect_diagnose_and_report_give_the_same_verdict() {
 #[test]
 fn a_trigger_above_the_recorded_peak_is_only_crossed_without_the_recorded_compaction() {
     let file = sample("compacted.jsonl");
-    let card = |policy: &str| {
-        let result = json(&["diagnose", &file, "--policy", policy, "--json"]);
+    let card = |policy: &[&str]| {
+        let args = ["diagnose", &file, "--json", "--policy"];
+        let result = json(&[&args[..], policy].concat());
         result["summary"].as_str().unwrap().to_owned()
     };
-    let above = card("claude-code");
+    let above = card(&["claude-code", "--set", "reckon_up_to=200000"]);
     let expected = "Without its recorded compaction, the session would cross the trigger of claude-code (167k) at call 37.";
     assert!(above.contains(expected), "{above}");
-    let below = card("truncate");
+    let below = card(&["truncate"]);
     assert!(below.contains("Crossed the trigger of truncate (126k) at call 29: "), "{below}");
 }
 

@@ -124,6 +124,8 @@ fn knobs(policy: &Policy, model: &Model) -> KnobValues {
     let mut values = policy.defaults();
     // Keeps little, so that a small window also has content to remove.
     for (name, value) in [
+        // Claude Code has no trigger without a window of its own.
+        ("reckon_up_to", model.window as u32),
         ("max_output", model.max_output),
         ("input_limit", model.input_limit),
         ("keep_recent_tokens", 2_000),

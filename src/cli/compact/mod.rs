@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("policies", |arg| arg.help("Preset or policy file (exactly one, required)")),
-    after_help = "Nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails, or if a rejected summary leaves nothing to write. If the policy does not act, nothing is written. `restore` needs the sidecars in the folder of OUT.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy prune --schedule replay -o managed.jsonl"
+    after_help = "Nothing is overwritten. The written file is read again and checked. Exit code 1 if a check fails, or if a rejected summary leaves nothing to write. If the policy does not act, nothing is written.\n\nExamples:\n  plimsoll compact sample_sessions/compacted.jsonl --policy prune --schedule replay -o managed.jsonl"
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Folder for the policy's files [default: OUT.files, without OUT's extension]
     #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
-    /// Add a new session to the store of the agent, or of another one with --format, without sidecars for `restore`, and print the command that resumes it; not with -o
+    /// Add a new session to the store of the agent, or of another one with --to, and print the command that resumes it; without sidecars for `restore`
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     resumable: bool,
     #[command(flatten)]

@@ -201,14 +201,6 @@ fn usage_recorded_before_an_export_is_ignored_and_later_usage_counts() {
     assert_eq!(is_reported(&again), [false, false]);
 }
 
-#[test]
-fn sessions_of_other_formats_cannot_be_written() {
-    let mut session = compacted().parse().sessions.remove(0);
-    session.source.format = "openai_chat";
-    let format = formats::by_name("claude_code").expect("bundled");
-    assert!(format.write(&session, &Managed::default()).is_err());
-}
-
 /// Returns entries that clear, remove and add messages.
 fn managed_entries(session: &Session) -> Vec<ManagedEntry> {
     let entries = whole_context(session);

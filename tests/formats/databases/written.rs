@@ -111,6 +111,12 @@ fn reads_the_databases_of_langgraph() {
     let forked = read("langgraph.sqlite.gz", 2, "forked.json");
     assert_eq!(forked.case.session.messages.len(), 4);
     assert_eq!(forked.case.session.compactions.len(), 0);
+
+    let differences = read("langgraph_delta.sqlite.gz", 0, "differences.json");
+    assert_eq!(differences.case.session.messages.len(), 8);
+    assert_eq!(differences.case.session.compactions.len(), 0);
+    let old = read("langgraph_json.sqlite.gz", 0, "old.json");
+    assert_eq!(old.case.session.calls.len(), 2);
 }
 
 #[test]

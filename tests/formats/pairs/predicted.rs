@@ -135,10 +135,8 @@ fn policy(pair: &Pair) -> Option<Vec<String>> {
         }
         "pi" => set("keep_recent_tokens", &meta["settings"]["compaction"]["keepRecentTokens"]),
         "qwen-code" => {
-            let of_summary = |call: &&Value| call["role"] == "summary" && call["failed"] == false;
-            let summary = meta["calls"].as_array()?.iter().find(of_summary);
-            // Qwen Code keeps the history if a summary saves nothing.
-            set("summary_max_tokens", summary.map_or(&Value::Null, |call| &call["usage"][1]));
+            // Qwen Code keeps the history if a summary saves nothing. Those of the server have about ten words.
+            set("summary_max_tokens", &100.into());
         }
         // The pairs do not state the window of Cline's runs.
         _ => return None,

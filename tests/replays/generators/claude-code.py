@@ -243,10 +243,10 @@ def chosen():
                CLAUDE_CODE_MAX_OUTPUT_TOKENS=8000)
     yield case("defaults", talk(11, 6, steps=3, **long), "Without settings it never acts before a rejection.",
                lambda nth: 30000 + 9000 * nth, window=None)
-    yield case("defaults-rejected", talk(12, 7, steps=3, **long), "Without settings, two calls are rejected.", at(150000, 9, 15),
-               window=None, rejects=(11, 18))
-    yield case("defaults-run", talk(13, 1, steps=(16,), **long), "Without settings, calls of one turn are rejected.",
-               at(150000, 9, 15), window=None, rejects=(11, 16))
+    yield case("defaults-rejected", talk(12, 7, steps=3, **long), "Without settings, a call is rejected.", at(150000, 9, 15),
+               window=None, rejects=(11,))
+    yield case("defaults-run", talk(13, 1, steps=(16,), **long), "Without settings, a call of one long turn is rejected.",
+               at(150000, 9, 15), window=None, rejects=(11,))
     yield case("defaults-short", talk(14, 2, steps=(2,), **long), "Rejected early, with little to summarize.", at(150000, 1),
                window=None, rejects=(4,))
     yield case("larger-window", talk(10, 6, steps=2, **long), "Another window.", at(118000, 3, 6), window=150000)

@@ -288,7 +288,7 @@ mod tests {
             (b"\xd1\xff\x00", "-256"),
             (b"\xd9\x02hi", "\"hi\""),
             // An object: module, class and members.
-            (b"\xc7\x08\x05\x93\xa1m\xa1C\x81\xa1x\x01", "{\"x\":1}"),
+            (b"\xc7\x09\x05\x93\xa1m\xa1C\x81\xa1x\x01", "{\"x\":1}"),
             (b"\xd5\x07\x91\x02", "[2]"),
         ];
         for (bytes, expected) in cases {
