@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// New file [default: NAME-FORMAT in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
-    /// Add a new session to the store of Claude Code, Codex, OpenCode, Gemini CLI or Pi, and print the command that resumes it; not with -o
+    /// Add a new session to the store of the agent of --to (claude, codex, opencode, gemini, pi), and print the command that resumes it; not with -o
     #[arg(long, conflicts_with = "output")]
     resumable: bool,
 }

@@ -236,9 +236,11 @@ fn export_text(job: &ExportJob, exported: &Exported, resumed: Option<&Resumed>) 
     for loss in losses {
         let _ = writeln!(text, "  {}", clean(loss));
     }
-    text += &match &exported.output {
-        Some(path) => format!("{sizes}, written to {}\n", clean(&path.to_string_lossy())),
-        None => format!("unchanged: {before} tokens\n"),
+    let _ = match &exported.output {
+        Some(path) => {
+            writeln!(text, "{sizes}, written to {}", clean(&path.to_string_lossy()))
+        }
+        None => writeln!(text, "unchanged: {before} tokens"),
     };
     checks_text(&mut text, exported);
     let is_now = job.schedule == Schedule::Now { force: false };

@@ -210,11 +210,10 @@ impl<'a> Record<'a> {
 
     fn value(&self, column: &str) -> Value {
         match self.cell(column) {
-            Cell::Null => Value::Null,
             Cell::Integer(number) => (*number).into(),
             Cell::Real(number) => (*number).into(),
             Cell::Text(text) => text.as_str().into(),
-            Cell::Blob(_) => Value::Null,
+            Cell::Null | Cell::Blob(_) => Value::Null,
         }
     }
 

@@ -83,13 +83,12 @@ impl AgentStore {
     /// # Errors
     /// Returns one line if the file exists or cannot be written.
     pub(super) fn add(&self, new: &Resumable, import: &Path) -> Result<Resumed, String> {
-        let path = match &self.folder {
-            Some(store) => write_to_store(store, new)?,
-            None => {
-                let path = std::path::absolute(import).unwrap_or_else(|_| import.to_owned());
-                write_new(&path, &new.bytes).map_err(|error| write_error(&path, &error))?;
-                path
-            }
+        let path = if let Some(store) = &self.folder {
+            write_to_store(store, new)?
+        } else {
+            let path = std::path::absolute(import).unwrap_or_else(|_| import.to_owned());
+            write_new(&path, &new.bytes).map_err(|error| write_error(&path, &error))?;
+            path
         };
         let project = new.project.as_deref().map(Path::new);
         let import = self

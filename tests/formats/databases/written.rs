@@ -10,14 +10,14 @@ use std::path::Path;
 pub(super) fn written(format: &str, database: &str, number: usize, name: &str) -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("tests/formats/databases/files").join(database);
-    let loaded = opened(&path, number).unwrap();
+    let loaded = opened(&path, number).expect("it can be read");
     let session = &loaded.case.session;
     assert_eq!(session.source.format, format);
     let document = session.source.bytes.whole();
     let fixture = root.join("tests/fixtures").join(format).join(name);
     if std::env::var_os("PLIMSOLL_UPDATE_FIXTURES").is_some() {
-        std::fs::create_dir_all(fixture.parent().unwrap()).unwrap();
-        std::fs::write(&fixture, &document[..]).unwrap();
+        std::fs::create_dir_all(fixture.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&fixture, &document[..]).expect("it can be written");
     }
     let expected = std::fs::read_to_string(&fixture).unwrap_or_default();
     assert_eq!(String::from_utf8_lossy(&document), expected, "{name}");

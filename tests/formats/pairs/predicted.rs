@@ -155,7 +155,7 @@ fn compactions(home: &Path, file: &Path, policy: &[String]) -> Result<Vec<u64>, 
         ["replay", file, "--json", "--no-state"].into_iter().chain(policy).collect();
     let output = plimsoll(home, &args);
     let replayed: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+        .map_err(|why| format!("{why}: {}", String::from_utf8_lossy(&output.stderr)))?;
     let lane = replayed["lanes"].as_array().and_then(|lanes| lanes.last()).ok_or("no lane")?;
     let events = lane["events"].as_array().ok_or("no events")?;
     let summaries = events.iter().filter(|event| event["action"] == "summarize");

@@ -204,13 +204,13 @@ impl Export {
             let job = with_log(job, replay.as_deref())?;
             if target == Target::Store {
                 let (exported, resumed) = exec::export_resumable(&job)?;
-                return Ok(Written { exported, resumed });
+                return Ok(Box::new(Written { exported, resumed }));
             }
             let exported = match content {
                 ExportContent::Context => exec::export_context(&job)?,
                 _ => exec::export(&job)?,
             };
-            Ok(Written { exported, resumed: None })
+            Ok(Box::new(Written { exported, resumed: None }))
         };
         self.stage = Stage::Writing(work.start(repaint, "export", write));
     }

@@ -21,7 +21,7 @@ pub enum Stage {
     /// Consent before the export is added to a program's store.
     Store(Box<StoreConsent>),
     /// Files are being written.
-    Writing(Background<Result<Written, String>>),
+    Writing(Background<Result<Box<Written>, String>>),
     /// Written, or nothing to write.
     Done(Box<Written>),
     /// Failed with this error; nothing was written.
@@ -81,7 +81,7 @@ impl Stage {
                 Err(work) => Self::Asking(run, work),
             },
             Self::Writing(work) => match work.take() {
-                Ok(Some(Ok(written))) => Self::Done(Box::new(written)),
+                Ok(Some(Ok(written))) => Self::Done(written),
                 Ok(Some(Err(why))) => Self::Failed(why),
                 Ok(None) => {
                     Self::Failed("Writing stopped unexpectedly; nothing was exported.".to_owned())

@@ -17,7 +17,7 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
     let mut writer = RecordWriter { handoff, lines: JsonLines::default(), parent: Value::Null };
     for message in messages {
         match message.content {
-            HandoffContent::User(blocks) => writer.user(message.time, user_content(blocks)),
+            HandoffContent::User(blocks) => writer.user(message.time, &user_content(blocks)),
             HandoffContent::Answer(blocks) => writer.answer(message.time, blocks),
         }
     }
@@ -32,7 +32,7 @@ struct RecordWriter {
 }
 
 impl RecordWriter {
-    fn user(&mut self, time: Millis, content: Value) {
+    fn user(&mut self, time: Millis, content: &Value) {
         self.record(time, "user", json!({"role": "user", "content": content}));
     }
 
@@ -67,7 +67,7 @@ impl RecordWriter {
         message.insert("usage".to_owned(), json!({"input_tokens": 0, "output_tokens": 0}));
         self.record(time, "assistant", message.into());
         if !results.is_empty() {
-            self.user(time, results.into());
+            self.user(time, &results.into());
         }
     }
 

@@ -55,7 +55,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     let project = new_session.project(directory);
     let mut bytes = patched(bytes, &whole, patches);
     if info.is_none() {
-        bytes = with_info(bytes, is_list, &id, &project, new_session);
+        bytes = with_info(&bytes, is_list, &id, &project, new_session);
     }
     Ok(Resumable {
         relative_path: Vec::new(),
@@ -68,7 +68,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
 
 /// Adds the record of the session to a document that has only messages.
 fn with_info(
-    bytes: Vec<u8>,
+    bytes: &[u8],
     is_list: bool,
     id: &str,
     project: &str,
@@ -80,11 +80,11 @@ fn with_info(
         "title": "Session", "version": handoff::VERSION, "time": {"created": now, "updated": now},
     });
     if is_list {
-        return [format!("{{\"info\":{info},\"messages\":").as_bytes(), &bytes, b"}"].concat();
+        return [format!("{{\"info\":{info},\"messages\":").as_bytes(), bytes, b"}"].concat();
     }
-    let whole = document_span(&bytes);
-    let patch = with_member(&bytes, &whole, "info", info.to_string().as_bytes());
-    patched(&bytes, &(0..bytes.len()), vec![patch])
+    let whole = document_span(bytes);
+    let patch = with_member(bytes, &whole, "info", info.to_string().as_bytes());
+    patched(bytes, &(0..bytes.len()), vec![patch])
 }
 
 /// New ids as the program creates them: a prefix, the time with a counter, and random characters.
