@@ -6,6 +6,7 @@ mod conversation;
 mod repository;
 
 mod agents;
+mod attribution;
 mod comparison;
 mod cost;
 mod digest;

@@ -1,6 +1,8 @@
 //! The pieces of the context at the selected call, and the sources of the session.
 
-use crate::analysis::attribution::{Attribution, ContextItem, Sources, context_items};
+use crate::analysis::attribution::{
+    Attribution, ContextItem, GroupOverTime, Sources, context_items, groups_over_time,
+};
 use crate::analysis::cost::{Bills, price_recorded};
 use crate::app::state::model::billing::BillingChoice;
 use crate::app::state::model::derived::{Derived, DerivedResult, SlowFor, Update};
@@ -52,7 +54,30 @@ impl DerivedResult for Attribution {
     const SLOW_FOR: SlowFor = SlowFor::BytesAbove(200_000);
 }
 
+/// The groups of the recorded contexts, call by call.
+#[derive(Debug)]
+pub struct GroupsOverTime(pub Vec<GroupOverTime>);
+
+/// What they depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GroupsKey {
+    document: u64,
+    counter: &'static str,
+}
+
+impl DerivedResult for GroupsOverTime {
+    type Key = GroupsKey;
+
+    const THREAD: &'static str = "groups";
+    const SLOW_FOR: SlowFor = SlowFor::BytesAbove(200_000);
+}
+
 impl Derived {
+    /// Returns the groups of the recorded contexts, once requested.
+    pub fn groups_over_time(&self) -> Option<&[GroupOverTime]> {
+        self.get::<GroupsOverTime>().map(|groups| &groups.0[..])
+    }
+
     /// Returns the pieces of the context at the selected call, once requested.
     pub fn context_pieces(&self) -> Option<&ContextPieces> {
         self.get()
@@ -83,6 +108,16 @@ pub(crate) fn update_pieces(update: &mut Update<'_>) {
         let total = items.iter().map(|item| item.tokens).sum();
         ContextPieces { call, lane: name, items, total }
     });
+}
+
+/// Divides the recorded contexts of all calls.
+pub(crate) fn update_groups(update: &mut Update<'_>) {
+    let Some(runs) = update.derived.shared_runs().map(Arc::clone) else {
+        return;
+    };
+    let key = GroupsKey { document: runs.document, counter: runs.config.counter };
+    let case = update.document.loaded.case.with_ledger(Arc::clone(&runs.counted));
+    update.request(&key, move |_| GroupsOverTime(groups_over_time(&case, &Sources::new(&case))));
 }
 
 /// Computes the sources of the session as it was recorded.

@@ -1,9 +1,9 @@
 //! The tab Context: its pages, controls and commands.
 
-use super::{map, table};
+use super::{map, over_time, table};
 use crate::app::state::command::{Command, Commands};
-use crate::app::state::context::result::{update_pieces, update_sources};
-use crate::app::state::context::view::ContextView;
+use crate::app::state::context::result::{update_groups, update_pieces, update_sources};
+use crate::app::state::context::view::{ContextPage, ContextView};
 use crate::app::state::model::derived::Update;
 use crate::app::state::model::tab::Tab;
 use crate::app::state::model::view::{View, ViewCommand};
@@ -28,20 +28,26 @@ impl DrawerTab for ContextTab {
         if update.view.tab == TAB {
             update_pieces(update);
             update_sources(update);
+            if update.view.context().page == ContextPage::OverTime {
+                update_groups(update);
+            }
         }
     }
 
     fn show(&self, ui: &mut Ui, session: &OpenSession<'_>, commands: &mut Commands) {
-        if session.view.context().lists_sources {
-            match session.derived.sources() {
+        match session.view.context().page {
+            ContextPage::Sources => match session.derived.sources() {
                 Some(sources) => table::show(ui, session, sources, commands),
                 None => wait(ui, "Adding up the sources of the session…"),
-            }
-        } else {
-            match session.derived.context_pieces() {
+            },
+            ContextPage::Map => match session.derived.context_pieces() {
                 Some(pieces) => map::show(ui, session, pieces, commands),
                 None => wait(ui, "Dividing the context…"),
-            }
+            },
+            ContextPage::OverTime => match session.derived.groups_over_time() {
+                Some(groups) => over_time::show(ui, session, groups, commands),
+                None => wait(ui, "Dividing the contexts of all calls…"),
+            },
         }
     }
 
@@ -49,10 +55,11 @@ impl DrawerTab for ContextTab {
         ui.spacing_mut().button_padding = egui::vec2(6.0, 1.0);
         ui.spacing_mut().item_spacing.x = 2.0;
         let view = session.view.context();
-        for (name, lists_sources) in [("sources", true), ("map", false)] {
-            let label = ui.selectable_label(view.lists_sources == lists_sources, small(ui, name));
+        // The controls stand at the right end, the last first.
+        for (page, name) in ContextPage::ALL.into_iter().rev() {
+            let label = ui.selectable_label(view.page == page, small(ui, name));
             if label.accessible_name(format!("Show {name}")).clicked() {
-                commands.push(ViewCommand::new(ContextView { lists_sources }));
+                commands.push(ViewCommand::new(ContextView { page }));
             }
         }
     }
@@ -65,10 +72,13 @@ impl DrawerTab for ContextTab {
     }
 
     fn commands(&self, _session: &OpenSession<'_>) -> Vec<(String, Command)> {
-        let pages =
-            [("Show the map of the context", false), ("Show the sources of the context", true)];
-        let page = |(name, lists_sources): (&str, bool)| {
-            (name.to_owned(), ViewCommand::new(ContextView { lists_sources }).into())
+        let pages = [
+            ("Show the map of the context", ContextPage::Map),
+            ("Show the context over time", ContextPage::OverTime),
+            ("Show the sources of the context", ContextPage::Sources),
+        ];
+        let page = |(name, page): (&str, ContextPage)| {
+            (name.to_owned(), ViewCommand::new(ContextView { page }).into())
         };
         pages.map(page).into()
     }

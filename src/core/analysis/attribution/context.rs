@@ -75,7 +75,7 @@ pub fn context_items(case: &Case, sources: &Sources, context: &Context) -> Vec<C
 }
 
 /// Adds the pieces of an unchanged part: those of a source, and the rest as a part of the conversation.
-fn add_part(
+pub(super) fn add_part(
     case: &Case,
     sources: &Sources,
     message: usize,

@@ -7,6 +7,7 @@
 //! | `pieces` | the parts of a session, split by source ([`Sources`]) |
 //! | `rows` | tokens, calls and price of each source ([`Attribution`]) |
 //! | `context` | what one context consists of ([`context_items`]) |
+//! | `over_time` | what the recorded contexts consist of, call by call ([`groups_over_time`]) |
 //! | `unused` | MCP servers that no call used ([`unused_servers`]) |
 //! | `given_tools` | tool definitions that the user gives ([`with_tools`]) |
 //! | `without` | the session without some sources ([`without`]) |
@@ -16,6 +17,7 @@
 mod context;
 mod given_tools;
 mod marks;
+mod over_time;
 mod pieces;
 mod rows;
 mod source;
@@ -24,6 +26,7 @@ mod without;
 
 pub use context::{ContextItem, context_items};
 pub use given_tools::with_tools;
+pub use over_time::{GroupOverTime, groups_over_time};
 pub use pieces::{Piece, Sources};
 pub use rows::{Attribution, SourceRow};
 pub use source::{Selector, Source, SourceKind};
