@@ -74,12 +74,13 @@ impl<'a> Run<'a> {
     }
 
     /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
-    /// disabled stage.
+    /// disabled stage. It stands for the command by which a user compacts: of a policy that writes summaries, only these
+    /// stages are forced.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
         if self.call < self.acts_from {
             return false;
         }
-        if self.is_forced() && !self.triggers.is_off(idx) {
+        if self.is_forced() && self.triggers.may_be_forced(idx) {
             self.triggers.measure(self.call, &self.working, self.budget());
             return true;
         }

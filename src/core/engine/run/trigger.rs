@@ -7,7 +7,7 @@ use crate::engine::outcome::Idle;
 use crate::engine::outcome::event::Cause;
 use crate::engine::policy::Policy;
 use crate::engine::policy::stages::Stage;
-use crate::engine::vocabulary::Hook;
+use crate::engine::vocabulary::{ActionKind, Hook};
 use crate::engine::working::Working;
 use crate::units::{Share, Tokens};
 use std::collections::BTreeMap;
@@ -99,6 +99,16 @@ impl<'a> Triggers<'a> {
     /// Returns the stage with its names bound.
     pub(super) fn bound(&self, idx: usize) -> &Stage {
         &self.stages[idx].bound
+    }
+
+    /// Returns whether a stage acts if the user forces a compaction.
+    pub(super) fn may_be_forced(&self, idx: usize) -> bool {
+        let summarizes = |at: usize| {
+            let stage = self.stage(at);
+            let is_planned = !matches!(stage.at, Hook::OverflowError | Hook::ToolResult);
+            is_planned && stage.action.kind() == ActionKind::Summarize && !self.is_off(at)
+        };
+        !self.is_off(idx) && (summarizes(idx) || !(0..self.len()).any(summarizes))
     }
 
     /// Returns whether settings alone disable a stage.
