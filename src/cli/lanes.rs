@@ -5,7 +5,7 @@ use super::nearest::{nearest, unknown};
 use super::output::{note, tokens};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::analysis::{Clause, WorkingPreset};
-use crate::engine::{Case, Hook, KnobRole, KnobValues, Outcome, Policy, Stage};
+use crate::engine::{Case, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
@@ -320,9 +320,15 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     let is_meant = |lane: &Lane| set.is_of(&lane.name);
     let mut is_known = false;
     for lane in lanes.iter_mut().filter(|lane| is_meant(lane)) {
-        if let Some(knob) = lane.policy.knob(&set.name) {
-            let value = value_of("--set", knob, &set.value)?;
-            lane.policy.set(&mut lane.knobs, &set.name, value)?;
+        // A setting may also be named as the system's own configuration names it.
+        let is_key = |knob: &&Knob| knob.key.as_deref() == Some(&*set.name);
+        let by_key = || lane.policy.knobs.iter().find(is_key);
+        if let Some(knob) = lane.policy.knob(&set.name).or_else(by_key) {
+            let is_named = knob.name == set.name;
+            let given = value_of("--set", knob, &set.value)?;
+            let value = if is_named { given } else { given / knob.scale };
+            let name = knob.name.clone();
+            lane.policy.set(&mut lane.knobs, &name, value)?;
             is_known = true;
         }
     }

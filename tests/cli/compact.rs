@@ -306,3 +306,18 @@ fn a_session_of_picoclaw_with_removed_messages_is_written_and_restored() {
         fs::remove_file(again).expect("it was written");
     }
 }
+
+#[test]
+fn a_forced_compaction_of_a_system_is_its_summary() {
+    let here = folder();
+    for policy in ["claude-code", "qwen-code", "opencode"] {
+        let managed = format!("{policy}.jsonl");
+        let file = sample("slow-growth.jsonl");
+        let args = ["compact", &file, "--policy", policy, "--force", "-o", &managed, "--json"];
+        let written = json(&plimsoll(here.path(), &args));
+        let stages = written["compactions"].as_array().expect("compactions");
+        let actions: Vec<_> = stages.iter().map(|stage| stage["action"].clone()).collect();
+        assert!(actions.contains(&"summarize".into()), "{policy}: {written}");
+        assert!(!actions.contains(&"clear".into()), "{policy}: {written}");
+    }
+}

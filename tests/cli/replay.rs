@@ -253,3 +253,23 @@ fn shares_are_read_as_percentages() {
     assert_eq!(percent, listed("compression_trigger=0.5..0.9:0.2"));
     assert!(percent.as_array().is_some_and(|points| points.len() >= 3), "{percent}");
 }
+
+#[test]
+fn a_lane_that_only_acts_after_a_rejection_says_so_and_takes_the_keys_of_its_system() {
+    let here = folder();
+    let file = sample("compacted.jsonl");
+    let replay = |args: &[&str]| {
+        let args = [&["replay", &file, "--policy", "claude-code", "--no-state"], args].concat();
+        stdout(&plimsoll(here.path(), &args))
+    };
+    let default = replay(&[]);
+    assert!(default.contains("claude-code did not act"), "{default}");
+    let by_key = replay(&["--set", "CLAUDE_CODE_AUTO_COMPACT_WINDOW=200000"]);
+    assert!(!by_key.contains("did not act"), "{by_key}");
+    assert_eq!(by_key, replay(&["--set", "reckon_up_to=200000"]));
+    // The key is a percentage.
+    let share = ["--set", "reckon_up_to=200000", "--set", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=50"];
+    assert!(replay(&share).contains("compression_trigger=50%"), "{}", replay(&share));
+    let shown = stdout(&plimsoll(here.path(), &["presets", "show", "claude-code"]));
+    assert!(shown.contains("proven (2.1."), "{shown}");
+}

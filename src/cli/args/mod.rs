@@ -9,7 +9,7 @@ pub(super) use values::{
 };
 
 use super::manual_edits::ManualEditArgs;
-use super::output::{counted, grouped, note};
+use super::output::{clean, counted, grouped, note};
 use crate::analysis::attribution::{self, Selector, Sources, without};
 use crate::analysis::rereads::RereadModel;
 use crate::engine::{Case, ProviderError};
@@ -126,7 +126,7 @@ impl GlobalOptions {
         }
         loaded.case = self.apply(&loaded.case)?;
         if let Some(selector) = self.without.iter().find(|s| !selects_any(&loaded.case, s)) {
-            bail!("--without {selector}: {}", known_sources(&loaded.case));
+            bail!("--without {selector}: {}", known_sources(&loaded.case, selector));
         }
         loaded.case = self.without(loaded.case, true);
         Ok(loaded)
@@ -187,11 +187,12 @@ impl GlobalOptions {
         if says_so {
             let uses = match less.uses {
                 0 => String::new(),
-                n => format!("; {} of these tools stay in the conversation", counted(n, "call")),
+                n => format!("; the conversation still has {} of these tools", counted(n, "call")),
             };
+            let names: Vec<String> = selectors.iter().map(ToString::to_string).collect();
             note(&format!(
                 "computed without {}, {} tokens{uses}",
-                counted(less.removed.len(), "source"),
+                clean(&names.join(", ")),
                 grouped(less.tokens.0)
             ));
         }
@@ -231,13 +232,16 @@ fn selects_any(case: &Case, selector: &Selector) -> bool {
 }
 
 /// Describes the sources of a session, for a selector that selects none.
-fn known_sources(case: &Case) -> String {
+fn known_sources(case: &Case, selector: &Selector) -> String {
     // Chosen: an error stays within a few lines.
     const MAX_LISTED: usize = 20;
     let all = Sources::new(case).all;
     let servers = all.iter().filter_map(|source| Some(format!("mcp:{}", source.server()?)));
     let mut names: Vec<String> = servers.chain(all.iter().map(ToString::to_string)).collect();
     names.dedup();
+    let kind = selector.to_string();
+    let kind = kind.split(':').next().unwrap_or_default();
+    names.sort_by_key(|name| !name.starts_with(kind));
     match names.len() {
         0 => "the session records neither system prompt nor tools (--tools FILE gives these)"
             .to_owned(),

@@ -26,7 +26,9 @@ pub(super) fn show_preset(name: &str, as_json: bool) -> anyhow::Result<()> {
 }
 
 fn preset_text(policy: &Policy) -> String {
-    let mut text = format!("{} ({})\n{}\n\nSettings\n", policy.label, policy.name, policy.help);
+    let proof = policy.proof.as_ref().map_or_else(String::new, |proof| format!(", {proof}"));
+    let mut text =
+        format!("{} ({}){proof}\n{}\n\nSettings\n", policy.label, policy.name, policy.help);
     for knob in &policy.knobs {
         let ([low, high], value) = (knob.range.map(JsonNumber), JsonNumber(knob.value));
         let key = knob.key.as_ref().map_or_else(String::new, |key| format!(" [{key}]"));

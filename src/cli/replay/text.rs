@@ -5,7 +5,7 @@ use crate::cli::output::{clean, counted, grouped, percent, tokens, width};
 use crate::cli::played::compactions;
 use crate::cli::rereads::rereads_line;
 use crate::cli::settings::value_text;
-use crate::engine::{ActionKind, Budget, Effect, Event};
+use crate::engine::{ActionKind, Budget, Case, Effect, Event, Hook};
 use crate::exec::Loaded;
 use crate::report::{Played, accuracy_sentence, window_source};
 use crate::units::Tokens;
@@ -80,6 +80,7 @@ pub(super) fn table(
         row(&mut text, [&clean(&lane.lane), &peak, &call, &share, &compactions, &overflows, &sent]);
     }
     asides(&mut text, played);
+    waiting(&mut text, case, played);
     let lanes = played.iter().map(|lane| &*lane.lane).zip(expected);
     let _ = writeln!(text, "{}", rereads_line(lanes));
     let has_entries = |l: &&Played| {
@@ -109,6 +110,25 @@ fn asides(text: &mut String, played: &[Played]) {
         if !figures.is_empty() {
             let _ = writeln!(text, "{name}: {figures}");
         }
+    }
+}
+
+/// Names the lanes that never acted because they act only after a rejected call.
+fn waiting(text: &mut String, case: &Case, played: &[Played]) {
+    let last = case.session.calls.len().saturating_sub(1);
+    let waits = |lane: &&Played| {
+        let Some(policy) = lane.policy.as_ref().filter(|_| lane.outcome.events.is_empty()) else {
+            return false;
+        };
+        policy.stages.iter().any(|stage| stage.at == Hook::OverflowError)
+            && policy.trigger(&lane.knobs, case, last).is_none()
+    };
+    for lane in played.iter().filter(waits) {
+        let name = clean(&lane.lane);
+        let _ = writeln!(
+            text,
+            "{name} did not act: with these settings it acts only after a rejected call (`plimsoll presets show`)"
+        );
     }
 }
 

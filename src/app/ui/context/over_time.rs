@@ -9,9 +9,7 @@ use crate::app::ui::theme::{Palette, palette, space};
 use crate::app::ui::widgets::text::{padded, small, weak};
 use crate::safe_text;
 use crate::units::Tokens;
-use egui::{
-    Color32, Rect, Role, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2,
-};
+use egui::{Color32, Rect, Role, ScrollArea, Sense, Stroke, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 
 /// Width of the list of groups, in points.
 const LEGEND: f32 = 260.0;
@@ -61,13 +59,7 @@ fn color(colors: &Palette, group: usize) -> Color32 {
 }
 
 /// Draws one bar a call, or one of the largest call of each column of pixels.
-fn bars(
-    ui: &mut Ui,
-    groups: &[GroupOverTime],
-    place: Rect,
-    call: usize,
-    commands: &mut Commands,
-) {
+fn bars(ui: &mut Ui, groups: &[GroupOverTime], place: Rect, call: usize, commands: &mut Commands) {
     let colors = palette(ui);
     let n_calls = groups[0].tokens.len();
     let sum = |call: usize| groups.iter().map(|group| group.tokens[call].as_f64()).sum::<f64>();

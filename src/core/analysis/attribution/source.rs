@@ -99,12 +99,16 @@ impl fmt::Display for Source {
 }
 
 /// A source as the user names it: `mcp:github`, `tool:Bash`, `section:Tone`, `memory:CLAUDE.md`, or `skills` for all of a
-/// kind. A file may be named by the end of its path.
+/// kind. A file may be named by the end of its path, a section by the beginning of its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     kind: SourceKind,
     name: String,
 }
+
+/// Minimum number of characters of the beginning of a heading.
+// Chosen: shorter ones begin too many headings.
+const MIN_BEGINNING: usize = 4;
 
 impl Selector {
     /// Returns whether this source is selected.
@@ -125,6 +129,11 @@ impl Selector {
                     })
                 };
                 of_path('/') || of_path('\\')
+            }
+            SourceKind::Section => {
+                let beginning = self.name.trim_end_matches('…').to_lowercase();
+                beginning.chars().count() >= MIN_BEGINNING
+                    && source.name.to_lowercase().starts_with(&beginning)
             }
             _ => false,
         }
@@ -168,6 +177,8 @@ mod tests {
         assert!(!selects("memory:E.md", SourceKind::Memory, "/home/me/CLAUDE.md"));
         assert!(selects("section", SourceKind::Section, "Tone"));
         assert!(!selects("section", SourceKind::Memory, "Tone"));
+        assert!(selects("section:how to wr", SourceKind::Section, "How to write"));
+        assert!(!selects("section:how", SourceKind::Section, "How to write"));
         assert!("nothing:x".parse::<Selector>().unwrap_err().contains("one of mcp, tool"));
     }
 }
