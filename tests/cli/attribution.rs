@@ -104,7 +104,7 @@ fn without_a_server_every_lane_and_price_is_smaller() {
     assert!(usd(&["--without", "mcp:harbor"]) < usd(&[]));
     let (_, note) =
         run(folder.path(), &["inspect", "harbor.json", "--without", "tool:mcp__tides__next"]);
-    assert!(note.contains("6 calls of these tools stay"), "{note}");
+    assert!(note.contains("still has 6 calls of these tools"), "{note}");
     let (_, error) = run(folder.path(), &["inspect", "harbor.json", "--without", "mcp:lighthouse"]);
     assert!(error.contains("no such source") && error.contains("mcp:harbor"), "{error}");
     let (_, error) = run(

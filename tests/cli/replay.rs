@@ -269,7 +269,7 @@ fn a_lane_that_only_acts_after_a_rejection_says_so_and_takes_the_keys_of_its_sys
     assert_eq!(by_key, replay(&["--set", "reckon_up_to=200000"]));
     // The key is a percentage.
     let share = ["--set", "reckon_up_to=200000", "--set", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=50"];
-    assert!(replay(&share).contains("compression_trigger=50%"), "{}", replay(&share));
+    assert!(replay(&share).contains("compression_trigger=0.5"), "{}", replay(&share));
     let shown = stdout(&plimsoll(here.path(), &["presets", "show", "claude-code"]));
     assert!(shown.contains("proven (2.1."), "{shown}");
 }

@@ -475,7 +475,7 @@ fn reported_usage_is_used_while_the_context_is_the_recorded_one() {
     let case = case_in(&repository().join("tests/fixtures/gemini_cli/rewound-history.jsonl"));
     let toml = "name = 'look'\nlabel = 'Look'\nhelp = 'Looks.'\n[meter]\ncount = 'true'\n\
         [[stage]]\nid = 'look'\nat = 'before_call'\nwhen = 'reported_input >= 0'\n\
-        do = { log = { text = 'looked' } }\n";
+        do = { log = 'looked' }\n";
     let policy = presets::parse(toml).expect("a policy");
     let outcome = simulate(&case, &policy, &policy.defaults(), None);
     let seen: Vec<_> = outcome.events.iter().map(|e| e.cause.value("reported_input")).collect();
