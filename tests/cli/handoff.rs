@@ -255,6 +255,40 @@ fn messages_that_gemini_cli_would_leave_out_have_a_text_before_them() {
     assert_eq!(text.matches(r#"[{"text":"Message:"},{"text":"#).count(), 2, "{text}");
 }
 
+#[test]
+fn a_session_without_a_project_on_this_machine_continues_in_the_current_folder() {
+    let home = home();
+    let here = home.path().canonicalize().expect("a folder");
+    let here = here.to_string_lossy();
+    let chat = r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi."}]}"#;
+    fs::write(home.path().join("chat.json"), chat).expect("a new file");
+    let codex = copied(home.path(), &pair("codex", "smoke"));
+    for (file, has_note) in [("chat.json", false), (&*codex, true)] {
+        for (target, _) in AGENTS {
+            let label = format!("{file} to {target}");
+            let args = ["convert", file, "--to", target, "--resumable"];
+            let result = done(&run(home.path(), &args));
+            let command = text_of(&result, "/resumable/command");
+            assert!(command.starts_with(&format!("cd {here} && ")), "{label}: {command}");
+            let note = format!(
+                "the recorded project {PROJECT} is not on this machine; the session continues in {here}"
+            );
+            assert_eq!(result["notes"].to_string().contains(&note), has_note, "{label}");
+            if target != "opencode" {
+                continue;
+            }
+            let bytes = fs::read(text_of(&result, "/resumable/path")).expect("a file");
+            let document: Value = serde_json::from_slice(&bytes).expect("JSON");
+            let messages = document["messages"].as_array().expect("messages");
+            let paths = messages.iter().filter_map(|message| message["info"].get("path"));
+            let folders = paths.flat_map(|path| [&path["cwd"], &path["root"]]);
+            let folders: Vec<_> = folders.chain([&document["info"]["directory"]]).collect();
+            assert!(folders.len() > 2, "{label}");
+            assert!(folders.iter().all(|folder| **folder == *here), "{label}: {folders:?}");
+        }
+    }
+}
+
 /// Resumes all sessions with the real programs if `PLIMSOLL_AGENTS` names the folder with their npm packages.
 #[test]
 fn real_programs_resume_the_sessions() {

@@ -1,9 +1,9 @@
 //! Resuming a written session: the steps that the program needs to list it.
 
 use super::CannotExport;
+use super::handoff::rfc3339;
 use crate::session::{Managed, Session, bare_model_name};
 use crate::units::Millis;
-use std::time::{Duration, UNIX_EPOCH};
 
 /// A program that resumes sessions, and its session store.
 #[derive(Debug)]
@@ -43,8 +43,8 @@ pub struct ProjectFolders {
     pub folder: &'static str,
     /// File in the folder of a project that holds the path of the project.
     pub marker: &'static str,
-    /// Whether a session file belongs to the project with this hash.
-    pub is_of: fn(&[u8], &str) -> bool,
+    /// Returns the hashes of projects that a session file of the program records.
+    pub hashes: fn(&[u8]) -> Vec<String>,
     /// Returns the hash of a project's path.
     pub hash: fn(&str) -> String,
 }
@@ -97,6 +97,8 @@ pub struct NewSession {
     pub random: [u8; 16],
     /// Working folder, if the file records none.
     pub folder: String,
+    /// The recorded folder is not on this machine, so that `folder` takes its place.
+    pub replaces_recorded: bool,
     /// Name of that folder in the store, if the program chooses the names ([`Resume::projects`]).
     pub project_folder: Option<String>,
 }
@@ -118,9 +120,10 @@ pub struct Resumable {
 }
 
 impl NewSession {
-    /// Returns the new session's working folder: the recorded one unless it is empty.
+    /// Returns the new session's working folder: the recorded one unless it is empty or not on this machine.
     pub(super) fn project(&self, recorded: Option<&str>) -> String {
-        recorded.filter(|folder| !folder.trim().is_empty()).unwrap_or(&self.folder).to_owned()
+        let is_used = |folder: &&str| !self.replaces_recorded && !folder.trim().is_empty();
+        recorded.filter(is_used).unwrap_or(&self.folder).to_owned()
     }
 
     /// Returns a random UUID (version 4).
@@ -137,8 +140,7 @@ impl NewSession {
 
     /// Returns the current time in RFC 3339 format with milliseconds, in UTC.
     pub(super) fn time(&self) -> String {
-        let time = Duration::from_millis(u64::try_from(self.now.0).unwrap_or(0));
-        humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
+        rfc3339(self.now)
     }
 }
 
@@ -160,6 +162,7 @@ mod tests {
             now: Millis(now),
             random: [byte; 16],
             folder: String::new(),
+            replaces_recorded: false,
             project_folder: None,
         };
         assert_eq!(new_session(0, 0xff).random_id(), "ffffffff-ffff-4fff-bfff-ffffffffffff");

@@ -98,12 +98,12 @@ pub fn convert_resumable(
     let read = read_again(new.bytes.clone(), format, &Progress::default())?;
     let aspects = if is_copy { Vec::new() } else { compare::aspects(loaded, &read, format) };
     let resumed = store.add(&new, import)?;
-    let mut notes = store.notes(&new, is_copy);
+    let mut notes = store.notes(is_copy);
     if !is_copy && !session.compactions.is_empty() {
         notes.push(format!(
-            "this is the whole history, also what {} removed; `compact --policy none --resumable --format {}` writes the last context",
+            "this is the whole history, also what {} removed; `compact --policy none --resumable --to {}` writes the last context",
             counted(session.compactions.len(), "compaction"),
-            format.name
+            format.resume.as_ref().and_then(|resume| resume.names.first()).unwrap_or(&format.name)
         ));
     }
     Ok(Converted {

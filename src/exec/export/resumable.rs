@@ -40,7 +40,7 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let mut resumed = store.add(&new, &job.output)?;
     exported.checks.push(check(&new, &bytes, &resumed.path));
     let is_own = !job.format.has_own_instructions(source);
-    exported.notes.extend(store.notes(&new, is_own));
+    exported.notes.extend(store.notes(is_own));
     exported.output = Some(resumed.path.clone());
     // The recorded session is unchanged, so that there is nothing to restore.
     let files = exported.sidecars.take().and_then(|sidecars| sidecars.files);

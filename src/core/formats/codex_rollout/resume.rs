@@ -87,8 +87,7 @@ impl ResumedLine {
     }
 }
 
-/// Returns the patches of the session's own head: a new id, the time, the working folder if it names none, and the
-/// original id.
+/// Returns the patches of the session's own head: a new id, the time, the working folder, and the original id.
 fn head_patches(
     bytes: &[u8],
     line: &Span,
@@ -107,7 +106,7 @@ fn head_patches(
             "session_id" if is_own() => json_string(new),
             "forked_from_id" => json_string(old),
             "timestamp" => json_string(time),
-            "cwd" if bytes[span.clone()] == *b"\"\"" => json_string(project),
+            "cwd" => json_string(project),
             _ => return None,
         };
         Some((span, text))
