@@ -260,7 +260,8 @@ fn a_session_without_a_project_on_this_machine_continues_in_the_current_folder()
     let home = home();
     let here = home.path().canonicalize().expect("a folder");
     let here = here.to_string_lossy();
-    let chat = r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi."}]}"#;
+    let chat =
+        r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi."}]}"#;
     fs::write(home.path().join("chat.json"), chat).expect("a new file");
     let codex = copied(home.path(), &pair("codex", "smoke"));
     for (file, has_note) in [("chat.json", false), (&*codex, true)] {

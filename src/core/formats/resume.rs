@@ -50,6 +50,11 @@ pub struct ProjectFolders {
 }
 
 impl Resume {
+    /// Returns the first name of the program on the command line.
+    pub fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or(self.program)
+    }
+
     /// Defaults: a store of files without chosen folders. Every program sets the other properties.
     pub(super) const DEFAULT: Self = Self {
         program: "",

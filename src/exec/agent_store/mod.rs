@@ -55,7 +55,8 @@ impl AgentStore {
             }
             (recorded, ..) => recorded,
         };
-        let is_here = |project: &str| Path::new(project).is_absolute() && Path::new(project).is_dir();
+        let is_here =
+            |project: &str| Path::new(project).is_absolute() && Path::new(project).is_dir();
         let (here, missing) = match recorded {
             Some(project) if is_here(&project) => (Some(project), None),
             missing => (None, missing),

@@ -12,7 +12,7 @@ use super::export::commit_marked;
 use super::files::{StagedFile, check_is_new, write_error};
 use super::load::Loaded;
 use crate::figure::counted;
-use crate::formats::{self, Format, Input};
+use crate::formats::{self, Format, Input, Resume};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ pub fn convert_resumable(
         notes.push(format!(
             "this is the whole history, also what {} removed; `compact --policy none --resumable --to {}` writes the last context",
             counted(session.compactions.len(), "compaction"),
-            format.resume.as_ref().and_then(|resume| resume.names.first()).unwrap_or(&format.name)
+            format.resume.as_ref().map_or(format.name, Resume::name)
         ));
     }
     Ok(Converted {
