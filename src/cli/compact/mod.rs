@@ -213,7 +213,7 @@ pub(super) fn output_format(loaded: &Loaded, wanted: Option<&'static Format>) ->
     }
     let format = formats::other_format(source);
     let note = own.map(|own| {
-        format!("{} cannot be written: this is {} (--format chooses)", own.label, format.label)
+        format!("{} cannot be written: this is {} (--to chooses)", own.label, format.label)
     });
     OutputFormat { format, note }
 }

@@ -4,6 +4,8 @@ use super::CannotExport;
 use super::handoff::rfc3339;
 use crate::session::{Managed, Session, bare_model_name};
 use crate::units::Millis;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// A program that resumes sessions, and its session store.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub struct Resume {
     pub names: &'static [&'static str],
     /// Environment variable that names the program's folder; empty if there is none.
     pub variable: &'static str,
-    /// Whether the variable names a home folder that contains the program's folder.
+    /// The variable names a home folder that contains the program's folder.
     pub variable_names_home: bool,
     /// The folder within the user's home if the variable is not set.
     pub folder: &'static str,
@@ -22,7 +24,7 @@ pub struct Resume {
     pub projects: Option<ProjectFolders>,
     /// Command that adds a file to the program's store, if the store is no folder of files.
     pub import: Option<&'static str>,
-    /// Whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
+    /// Returns whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
     /// its own before it.
     pub is_left_out: fn(&str) -> bool,
     /// Advice on resuming a session of another program.
@@ -74,20 +76,29 @@ impl Resume {
 /// Id in a written session file that [`Resume::to_new_session`] replaces by a new one.
 pub(super) const NO_SESSION: &str = "00000000-0000-4000-8000-000000000000";
 
+/// A row of `assets/model_providers.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderRow {
+    provider: String,
+    models: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderTable {
+    provider: Vec<ProviderRow>,
+}
+
 /// Returns the usual name of a model's provider, by the start of the model's name.
 pub(super) fn provider_of(model: &str) -> &'static str {
+    static TABLE: LazyLock<ProviderTable> = LazyLock::new(|| {
+        let text = include_str!("../assets/model_providers.toml");
+        toml::from_str(text).expect("the bundled table is read by a test")
+    });
     let model = bare_model_name(model);
-    let providers = [
-        ("claude", "anthropic"),
-        ("gemini", "google"),
-        ("gpt", "openai"),
-        ("codex", "openai"),
-        ("o1", "openai"),
-        ("o3", "openai"),
-        ("o4", "openai"),
-    ];
-    let known = providers.iter().find(|(start, _)| model.starts_with(start));
-    known.map_or("unknown", |(_, provider)| provider)
+    let is_of = |row: &&ProviderRow| row.models.iter().any(|start| model.starts_with(&**start));
+    TABLE.provider.iter().find(is_of).map_or("unknown", |row| &*row.provider)
 }
 
 /// Converts a session file to a new session of the program that keeps such files.
@@ -160,6 +171,13 @@ pub(super) fn uuid(mut bytes: [u8; 16], version: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn providers_are_named_by_the_start_of_a_model() {
+        let models = ["claude-x", "gpt-5", "o4-mini", "gemini-2", "other"];
+        let expected = ["anthropic", "openai", "openai", "google", "unknown"];
+        assert_eq!(models.map(provider_of), expected);
+    }
 
     #[test]
     fn ids_have_their_version_and_timed_ids_sort_by_age() {

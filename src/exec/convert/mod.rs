@@ -24,7 +24,7 @@ pub struct Converted {
     pub output: PathBuf,
     /// Size in bytes.
     pub bytes: usize,
-    /// The file equals the source byte for byte.
+    /// The file equals the source byte for byte, or for a new session of the same program except for its id and folder.
     pub is_copy: bool,
     /// Aspects of the session that the file kept or lost, content first.
     pub aspects: Vec<Aspect>,

@@ -21,6 +21,12 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
             HandoffContent::Answer(blocks) => writer.answer(message.time, blocks),
         }
     }
+    // The program shows this title in its list of sessions.
+    if let Some(title) = writer.handoff.title.take() {
+        writer
+            .lines
+            .push(&json!({"type": "custom-title", "customTitle": title, "sessionId": NO_SESSION}));
+    }
     writer.lines.into_bytes()
 }
 
