@@ -146,7 +146,7 @@ fn target(name: &str) -> anyhow::Result<&'static Format> {
             return anyhow::anyhow!("no format is named {name:?}; did you mean {near}?");
         }
         anyhow::anyhow!(
-            "no format is named {name:?}; a conversation can be written as {}, copied in its own format, or handed to an agent with --resumable ({agents})",
+            "no format is named {name:?}; a conversation can be written as {}, or copied in its own format; with --resumable, as a session of {agents}",
             others.join(" or ")
         )
     })

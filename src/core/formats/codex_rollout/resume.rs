@@ -30,7 +30,7 @@ struct ResumedLine {
     span: Span,
     /// The session head, if the line is a `session_meta`.
     head: Option<ResumedHead>,
-    /// Whether the content of the line is sent to the model.
+    /// The content of the line is sent to the model.
     is_context: bool,
 }
 

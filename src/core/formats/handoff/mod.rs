@@ -86,7 +86,7 @@ pub(super) struct HandoffCall {
     pub(super) tool: String,
     /// Arguments as an object.
     pub(super) arguments: Value,
-    /// Whether the tool failed.
+    /// The tool failed.
     pub(super) is_error: bool,
     /// Text of the result.
     pub(super) text: String,
