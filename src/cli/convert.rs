@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Convert a session to another format and report what that format cannot hold
 #[derive(Debug, clap::Args)]
@@ -35,8 +35,8 @@ pub(super) struct Args {
     /// New file [default: NAME-FORMAT in the source's folder, or in the current folder if the source is in an agent's session store]
     #[arg(short, long, value_name = "OUT", value_parser = compact::output)]
     output: Option<PathBuf>,
-    /// Add a new session to the store of the agent of --to (claude, codex, opencode, gemini, pi), and print the command that resumes it; not with -o
-    #[arg(long, conflicts_with = "output")]
+    /// Add a new session to the store of the agent of --to (claude, codex, opencode, gemini, pi), and print the command that resumes it; -o only with opencode, which imports the file
+    #[arg(long)]
     resumable: bool,
 }
 
@@ -91,7 +91,10 @@ impl Args {
         }
         let loaded = shared.load(file)?;
         let session = &loaded.case.session;
-        let claim = claim(self.output.clone(), file, session.source.format, format)?;
+        if self.resumable {
+            compact::check_output(format, self.output.as_deref())?;
+        }
+        let claim = self.claim(session.source.format)?;
         let output = claim.path();
         check_is_not_source(output, file).map_err(anyhow::Error::msg)?;
         let convert = if self.resumable { convert_resumable } else { convert };
@@ -114,36 +117,39 @@ impl Args {
     }
 }
 
+impl Args {
+    /// Claims the path of the output. A session in a store gets its path there.
+    fn claim(&self, own: &str) -> anyhow::Result<Claim> {
+        let (file, format) = (&self.file.file, self.to);
+        if self.resumable && !compact::is_imported(format) {
+            return Ok(Claim::given(PathBuf::new()));
+        }
+        let is_copy = own == format.name;
+        let output = self.output.clone().map(Claim::given);
+        output.or_else(|| Claim::new(|| default_converted_path(file, format, is_copy))).ok_or_else(
+            || {
+                anyhow::anyhow!(
+                    "the current folder is an agent's session store; choose the output with -o OUT"
+                )
+            },
+        )
+    }
+}
+
 /// Parses the name of a format.
 fn target(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name_or_program(name).ok_or_else(|| {
         let others: Vec<&str> = formats::accepting_any_source().map(|format| format.name).collect();
+        let agents = compact::agents();
         let names = formats::FORMATS.iter().map(|format| format.name.to_owned());
         if let Some(near) = nearest(name, &names.collect::<Vec<_>>()) {
             return anyhow::anyhow!("no format is named {name:?}; did you mean {near}?");
         }
         anyhow::anyhow!(
-            "no format is named {name:?}; a conversation can be written as {}, or copied in its own format",
+            "no format is named {name:?}; a conversation can be written as {}, or copied in its own format; with --resumable, as a session of {agents}",
             others.join(" or ")
         )
     })
-}
-
-fn claim(
-    output: Option<PathBuf>,
-    file: &Path,
-    own: &str,
-    format: &Format,
-) -> anyhow::Result<Claim> {
-    let is_copy = own == format.name;
-    output
-        .map(Claim::given)
-        .or_else(|| Claim::new(|| default_converted_path(file, format, is_copy)))
-        .ok_or_else(|| {
-            anyhow::anyhow!(
-                "the current folder is an agent's session store; choose the output with -o OUT"
-            )
-        })
 }
 
 fn json_output<'a>(

@@ -255,6 +255,105 @@ fn messages_that_gemini_cli_would_leave_out_have_a_text_before_them() {
     assert_eq!(text.matches(r#"[{"text":"Message:"},{"text":"#).count(), 2, "{text}");
 }
 
+#[test]
+fn helps_and_errors_name_every_agent() {
+    let home = home();
+    let names: Vec<&str> =
+        formats::resumable().filter_map(|(_, r)| Some(*r.names.first()?)).collect();
+    assert_eq!(names.len(), AGENTS.len());
+    let text = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(args).output();
+        let output = output.expect("the program starts");
+        let text = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let file = home.path().join("chat.json");
+    fs::write(&file, r#"{"messages":[{"role":"user","content":"Hi"}]}"#).expect("a new file");
+    let file = file.to_string_lossy();
+    for args in [
+        &["convert", "--help"][..],
+        &["compact", "--help"],
+        &["convert", &*file, "--to", "foo", "--resumable"],
+        &["compact", &file, "--policy", "prune", "--to", "foo", "--resumable"],
+        &["compact", &file, "--policy", "none", "--resumable"],
+    ] {
+        let text = text(args);
+        for name in &names {
+            assert!(text.contains(name), "{args:?}: {name} is missing: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_session_for_a_store_has_no_other_path() {
+    let home = home();
+    let path = copied(home.path(), &pair("codex", "smoke"));
+    for (command, more) in [("convert", &[][..]), ("compact", &["--policy", "none"])] {
+        let args = |target| {
+            let out = ["--to", target, "--resumable", "-o"];
+            let given = [&[command, &*path][..], more, &out].concat();
+            given.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let run_to = |target, out: &str| {
+            let args = [args(target), vec![out.to_owned()]].concat();
+            run(home.path(), &args.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let rejected = run_to("claude", "x.jsonl");
+        let error = String::from_utf8_lossy(&rejected.stderr).into_owned();
+        assert!(error.contains("-o does not apply"), "{error}");
+        let out = format!("{command}.json");
+        let result = done(&run_to("opencode", &out));
+        assert!(text_of(&result, "/resumable/path").ends_with(&out), "{result}");
+        assert!(home.path().join(&out).is_file());
+    }
+    // Inside a session store.
+    let store = home.path().join(".codex/sessions");
+    fs::create_dir(&store).expect("a new folder");
+    let path = copied(&store, &pair("codex", "smoke"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    command.args(["convert", &path, "--to", "claude", "--resumable", "--json", "--no-state"]);
+    let command = command.current_dir(&store).env("HOME", home.path());
+    for variable in ["CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
+        command.env_remove(variable);
+    }
+    done(&command.output().expect("the program starts"));
+}
+
+#[test]
+fn a_session_without_a_project_on_this_machine_continues_in_the_current_folder() {
+    let home = home();
+    let here = home.path().canonicalize().expect("a folder");
+    let here = here.to_string_lossy();
+    let chat =
+        r#"{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi."}]}"#;
+    fs::write(home.path().join("chat.json"), chat).expect("a new file");
+    let codex = copied(home.path(), &pair("codex", "smoke"));
+    for (file, has_note) in [("chat.json", false), (&*codex, true)] {
+        for (target, _) in AGENTS {
+            let label = format!("{file} to {target}");
+            let args = ["convert", file, "--to", target, "--resumable"];
+            let result = done(&run(home.path(), &args));
+            let command = text_of(&result, "/resumable/command");
+            assert!(command.starts_with(&format!("cd {here} && ")), "{label}: {command}");
+            let note = format!(
+                "the recorded project {PROJECT} is not on this machine; the session continues in {here}"
+            );
+            assert_eq!(result["notes"].to_string().contains(&note), has_note, "{label}");
+            if target != "opencode" {
+                continue;
+            }
+            let bytes = fs::read(text_of(&result, "/resumable/path")).expect("a file");
+            let document: Value = serde_json::from_slice(&bytes).expect("JSON");
+            let messages = document["messages"].as_array().expect("messages");
+            let paths = messages.iter().filter_map(|message| message["info"].get("path"));
+            let folders = paths.flat_map(|path| [&path["cwd"], &path["root"]]);
+            let folders: Vec<_> = folders.chain([&document["info"]["directory"]]).collect();
+            assert!(folders.len() > 2, "{label}");
+            assert!(folders.iter().all(|folder| **folder == *here), "{label}: {folders:?}");
+        }
+    }
+}
+
 /// Resumes all sessions with the real programs if `PLIMSOLL_AGENTS` names the folder with their npm packages.
 #[test]
 fn real_programs_resume_the_sessions() {

@@ -97,7 +97,7 @@ fn a_codex_session_is_added_as_a_fork_of_the_recorded_one() {
     assert_eq!(text_of(&printed, "/output"), path);
     assert_eq!(
         text_of(&printed, "/resumable/command"),
-        format!("cd /home/dev/ledger && codex resume {id}")
+        format!("cd {} && codex resume {id}", current(home.path()).display())
     );
     let written = files(home.path());
     let [name] = &written[..] else { panic!("{written:?}") };
@@ -136,12 +136,18 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
     let file = sample("slow-growth.jsonl");
     let printed = done(&compact(home.path(), &file, &TRUNCATE));
     let id = text_of(&printed, "/resumable/id");
-    assert_eq!(files(home.path()), [format!(".claude/projects/-home-dev-ledger/{id}.jsonl")]);
+    let here = current(home.path());
+    let folder = here.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    assert_eq!(files(home.path()), [format!(".claude/projects/{folder}/{id}.jsonl")]);
     assert_eq!(
         text_of(&printed, "/resumable/command"),
-        format!("cd /home/dev/ledger && claude --resume {id}")
+        format!("cd {} && claude --resume {id}", here.display())
     );
-    assert!(printed["notes"].to_string().contains("/home/dev/ledger is not on this machine"));
+    let note = format!(
+        "the recorded project /home/dev/ledger is not on this machine; the session continues in {}",
+        here.display()
+    );
+    assert!(printed["notes"].to_string().contains(&note));
     let copy = fs::read_to_string(text_of(&printed, "/resumable/path")).expect("text");
     for line in copy.lines() {
         let record: Value = serde_json::from_str(line).expect("JSON");
@@ -156,6 +162,11 @@ fn a_claude_code_session_is_added_to_the_folder_of_its_project() {
         let path = Path::new(text_of(&printed, "/resumable/path"));
         assert_eq!((mode(path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     }
+}
+
+/// Returns the path of a folder without links, as the program finds its current folder.
+fn current(folder: &Path) -> PathBuf {
+    folder.canonicalize().expect("a folder")
 }
 
 fn files_in(folder: &Path) -> usize {
@@ -280,6 +291,7 @@ fn to_new_session(format: &str, bytes: &[u8]) -> formats::Resumable {
         now: Millis(1_795_323_000_123),
         random: [0x5a; 16],
         folder: "/here".to_owned(),
+        replaces_recorded: false,
         project_folder: None,
     };
     (resume.to_new_session)(bytes, &new_session).expect("a session")

@@ -513,6 +513,7 @@ fn to_new_session(bytes: &[u8]) -> formats::Resumable {
         now: Millis(1_795_323_000_123),
         random: [0xab; 16],
         folder: "/here".to_owned(),
+        replaces_recorded: false,
         project_folder: None,
     };
     (format.expect("Codex resumes").to_new_session)(bytes, &new_session).expect("a session")

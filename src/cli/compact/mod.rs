@@ -47,8 +47,8 @@ pub(super) struct Args {
     /// Folder for the policy's files [default: OUT.files, without OUT's extension]
     #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
-    /// Add a new session to the store of the agent, or of another one with --to, and print the command that resumes it; without sidecars for `restore`
-    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    /// Add a new session to the store of the agent, or of another one with --to, and print the command that resumes it; without sidecars for `restore`, and -o only for opencode
+    #[arg(long, help_heading = "Output")]
     resumable: bool,
     #[command(flatten)]
     model: ModelArgs,
@@ -71,7 +71,7 @@ impl Args {
         Ok(match &self.output {
             Some(output) => Claim::given(output.clone()),
             // Only files of the policy are written to this folder.
-            None if self.resumable => {
+            None if self.resumable && !is_imported(format) => {
                 let is_stdin = is_stdin(file);
                 let source = if is_stdin { Path::new("session") } else { file };
                 let path = default_export_path(source, format);
@@ -91,7 +91,19 @@ impl Args {
         // Another agent gets the last context also if nothing is removed.
         let lane = match self.format.filter(|_| self.resumable) {
             Some(_) => self.lanes.one_or_none("compact", shared)?,
-            None => self.lanes.one("compact", shared)?,
+            None => {
+                let lane = self.lanes.one_or_none("compact", shared)?;
+                if self.resumable
+                    && lane.policy.stages.is_empty()
+                    && !shared.manual_edits.has_edits()
+                {
+                    bail!(
+                        "without a policy, --resumable needs the agent to continue in: add --to AGENT ({})",
+                        agents()
+                    );
+                }
+                self.lanes.one("compact", shared)?
+            }
         };
         let schedule = self.schedule()?;
         if is_stdin(file) && self.output.is_none() && !self.resumable {
@@ -104,7 +116,13 @@ impl Args {
         let OutputFormat { format, note: format_note } = output_format(&loaded, self.format);
         let is_for_program = format.has_own_instructions(&loaded.case.session);
         if is_for_program && !self.resumable {
-            bail!("a {} is written as a new session of its program: add --resumable", format.label);
+            bail!(
+                "the format {} is written as a new session of its program: add --resumable",
+                format.name
+            );
+        }
+        if self.resumable {
+            check_output(format, self.output.as_deref())?;
         }
         let claim = self.claim(format)?;
         let name = loaded.case.session.source.name.clone();
@@ -195,7 +213,7 @@ pub(super) fn output_format(loaded: &Loaded, wanted: Option<&'static Format>) ->
     }
     let format = formats::other_format(source);
     let note = own.map(|own| {
-        format!("{} cannot be written: this is {} (--format chooses)", own.label, format.label)
+        format!("{} cannot be written: this is {} (--to chooses)", own.label, format.label)
     });
     OutputFormat { format, note }
 }
@@ -205,10 +223,34 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     formats::by_name_or_program(name).ok_or_else(|| {
         let known: Vec<_> = formats::writable().map(|f| f.name).collect();
         anyhow::anyhow!(
-            "no format is named {name:?}; those that can be written are {}",
-            known.join(", ")
+            "no format is named {name:?}; those that can be written are {}, and with --resumable the sessions of {}",
+            known.join(", "),
+            agents()
         )
     })
+}
+
+/// Returns the names of the agents that continue sessions.
+pub(super) fn agents() -> String {
+    formats::resumable().map(|(_, resume)| resume.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns whether the program of the format imports a file instead of reading its store.
+pub(super) fn is_imported(format: &Format) -> bool {
+    format.resume.as_ref().is_some_and(|resume| resume.import.is_some())
+}
+
+/// Checks that a session for a store has no other path.
+pub(super) fn check_output(format: &Format, output: Option<&Path>) -> anyhow::Result<()> {
+    if let (Some(resume), Some(_)) = (&format.resume, output)
+        && resume.import.is_none()
+    {
+        bail!(
+            "-o does not apply: --resumable writes the session to the store of {}",
+            resume.program
+        );
+    }
+    Ok(())
 }
 
 /// Parses the path of an export. Standard output is not supported: the written file is read again and checked.

@@ -1,9 +1,11 @@
 //! Resuming a written session: the steps that the program needs to list it.
 
 use super::CannotExport;
+use super::handoff::rfc3339;
 use crate::session::{Managed, Session, bare_model_name};
 use crate::units::Millis;
-use std::time::{Duration, UNIX_EPOCH};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// A program that resumes sessions, and its session store.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub struct Resume {
     pub names: &'static [&'static str],
     /// Environment variable that names the program's folder; empty if there is none.
     pub variable: &'static str,
-    /// Whether the variable names a home folder that contains the program's folder.
+    /// The variable names a home folder that contains the program's folder.
     pub variable_names_home: bool,
     /// The folder within the user's home if the variable is not set.
     pub folder: &'static str,
@@ -22,7 +24,7 @@ pub struct Resume {
     pub projects: Option<ProjectFolders>,
     /// Command that adds a file to the program's store, if the store is no folder of files.
     pub import: Option<&'static str>,
-    /// Whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
+    /// Returns whether the program leaves out a user message with this text when it resumes a session. The writer puts a text of
     /// its own before it.
     pub is_left_out: fn(&str) -> bool,
     /// Advice on resuming a session of another program.
@@ -43,13 +45,18 @@ pub struct ProjectFolders {
     pub folder: &'static str,
     /// File in the folder of a project that holds the path of the project.
     pub marker: &'static str,
-    /// Whether a session file belongs to the project with this hash.
-    pub is_of: fn(&[u8], &str) -> bool,
+    /// Returns the hashes of projects that a session file of the program records.
+    pub hashes: fn(&[u8]) -> Vec<String>,
     /// Returns the hash of a project's path.
     pub hash: fn(&str) -> String,
 }
 
 impl Resume {
+    /// Returns the first name of the program on the command line.
+    pub fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or(self.program)
+    }
+
     /// Defaults: a store of files without chosen folders. Every program sets the other properties.
     pub(super) const DEFAULT: Self = Self {
         program: "",
@@ -69,20 +76,29 @@ impl Resume {
 /// Id in a written session file that [`Resume::to_new_session`] replaces by a new one.
 pub(super) const NO_SESSION: &str = "00000000-0000-4000-8000-000000000000";
 
+/// A row of `assets/model_providers.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderRow {
+    provider: String,
+    models: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderTable {
+    provider: Vec<ProviderRow>,
+}
+
 /// Returns the usual name of a model's provider, by the start of the model's name.
 pub(super) fn provider_of(model: &str) -> &'static str {
+    static TABLE: LazyLock<ProviderTable> = LazyLock::new(|| {
+        let text = include_str!("../assets/model_providers.toml");
+        toml::from_str(text).expect("the bundled table is read by a test")
+    });
     let model = bare_model_name(model);
-    let providers = [
-        ("claude", "anthropic"),
-        ("gemini", "google"),
-        ("gpt", "openai"),
-        ("codex", "openai"),
-        ("o1", "openai"),
-        ("o3", "openai"),
-        ("o4", "openai"),
-    ];
-    let known = providers.iter().find(|(start, _)| model.starts_with(start));
-    known.map_or("unknown", |(_, provider)| provider)
+    let is_of = |row: &&ProviderRow| row.models.iter().any(|start| model.starts_with(&**start));
+    TABLE.provider.iter().find(is_of).map_or("unknown", |row| &*row.provider)
 }
 
 /// Converts a session file to a new session of the program that keeps such files.
@@ -97,6 +113,8 @@ pub struct NewSession {
     pub random: [u8; 16],
     /// Working folder, if the file records none.
     pub folder: String,
+    /// The recorded folder is not on this machine, so that `folder` takes its place.
+    pub replaces_recorded: bool,
     /// Name of that folder in the store, if the program chooses the names ([`Resume::projects`]).
     pub project_folder: Option<String>,
 }
@@ -118,9 +136,10 @@ pub struct Resumable {
 }
 
 impl NewSession {
-    /// Returns the new session's working folder: the recorded one unless it is empty.
+    /// Returns the new session's working folder: the recorded one unless it is empty or not on this machine.
     pub(super) fn project(&self, recorded: Option<&str>) -> String {
-        recorded.filter(|folder| !folder.trim().is_empty()).unwrap_or(&self.folder).to_owned()
+        let is_used = |folder: &&str| !self.replaces_recorded && !folder.trim().is_empty();
+        recorded.filter(is_used).unwrap_or(&self.folder).to_owned()
     }
 
     /// Returns a random UUID (version 4).
@@ -137,8 +156,7 @@ impl NewSession {
 
     /// Returns the current time in RFC 3339 format with milliseconds, in UTC.
     pub(super) fn time(&self) -> String {
-        let time = Duration::from_millis(u64::try_from(self.now.0).unwrap_or(0));
-        humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
+        rfc3339(self.now)
     }
 }
 
@@ -155,11 +173,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn providers_are_named_by_the_start_of_a_model() {
+        let models = ["claude-x", "gpt-5", "o4-mini", "gemini-2", "other"];
+        let expected = ["anthropic", "openai", "openai", "google", "unknown"];
+        assert_eq!(models.map(provider_of), expected);
+    }
+
+    #[test]
     fn ids_have_their_version_and_timed_ids_sort_by_age() {
         let new_session = |now, byte| NewSession {
             now: Millis(now),
             random: [byte; 16],
             folder: String::new(),
+            replaces_recorded: false,
             project_folder: None,
         };
         assert_eq!(new_session(0, 0xff).random_id(), "ffffffff-ffff-4fff-bfff-ffffffffffff");

@@ -34,6 +34,8 @@ pub(super) struct AgentStore {
     /// The program's folder; `None` if the program imports files.
     folder: Option<PathBuf>,
     new_session: NewSession,
+    /// The recorded project if it is not on this machine.
+    missing: Option<String>,
 }
 
 impl AgentStore {
@@ -46,20 +48,39 @@ impl AgentStore {
         let named = formats::resumable().find(|(known, _)| known.name == format.name);
         let (_, resume) = named.ok_or_else(|| cannot_resume(format))?;
         let folder = if resume.import.is_some() { None } else { Some(store(resume)?) };
-        let mut new_session = new_session(session)?;
+        let recorded = session.project.clone().filter(|project| !project.trim().is_empty());
+        let recorded = match (recorded, &resume.projects, &folder) {
+            (None, Some(folders), Some(store)) if format.name == session.source.format => {
+                projects::of_file(folders, store, session)
+            }
+            (recorded, ..) => recorded,
+        };
+        let is_here =
+            |project: &str| Path::new(project).is_absolute() && Path::new(project).is_dir();
+        let (here, missing) = match recorded {
+            Some(project) if is_here(&project) => (Some(project), None),
+            missing => (None, missing),
+        };
+        let project = here.map_or_else(current_folder, Ok)?;
+        let mut new_session = new_session(project, missing.is_some())?;
         if let (Some(folders), Some(store)) = (&resume.projects, &folder) {
-            let project = projects::find(resume, folders, store, session, &new_session.folder)?;
-            new_session.folder = project.path;
-            new_session.project_folder = Some(project.folder);
+            let project = projects::find(resume, folders, store, &new_session.folder)?;
+            new_session.project_folder = Some(project);
         }
-        Ok(Self { resume, folder, new_session })
+        Ok(Self { resume, folder, new_session, missing })
     }
 
-    /// Returns notes on resuming a session: that its project is not on this machine, and advice if another program
-    /// recorded it.
-    pub(super) fn notes(&self, new: &Resumable, is_own: bool) -> Vec<String> {
+    /// Returns notes on resuming a session: that its recorded project is not on this machine, and advice if another
+    /// program recorded it.
+    pub(super) fn notes(&self, is_own: bool) -> Vec<String> {
+        let missing = self.missing.as_ref().map(|missing| {
+            let here = &self.new_session.folder;
+            format!(
+                "the recorded project {missing} is not on this machine; the session continues in {here}"
+            )
+        });
         let advice = self.resume.advice.filter(|_| !is_own).map(str::to_owned);
-        missing_project(new).into_iter().chain(advice).collect()
+        missing.into_iter().chain(advice).collect()
     }
 
     /// Converts a session file to a new session.
@@ -78,7 +99,7 @@ impl AgentStore {
     }
 
     /// Writes the session where the program looks for it, or to `import` if the program imports files. Missing folders
-    /// are created as the program creates them.
+    /// are created as the program creates them. They remain if the file cannot be written.
     ///
     /// # Errors
     /// Returns one line if the file exists or cannot be written.
@@ -106,23 +127,11 @@ impl AgentStore {
     }
 }
 
-/// Returns the note that the project of a new session is not on this machine, if so.
-fn missing_project(new: &Resumable) -> Option<String> {
-    let project = Path::new(new.project.as_deref()?);
-    let text = || {
-        format!(
-            "{} is not on this machine, but the session uses it as its project folder",
-            project.display()
-        )
-    };
-    (!project.is_dir()).then(text)
-}
-
 fn cannot_resume(format: &Format) -> String {
     let known = formats::resumable().filter_map(|(_, resume)| resume.names.first().copied());
     format!(
-        "no program resumes a {}; choose the agent to continue in with --to: {}",
-        format.label,
+        "no program resumes files of the format {}; choose the agent to continue in with --to: {}",
+        format.name,
         known.collect::<Vec<_>>().join(", ")
     )
 }
@@ -152,32 +161,28 @@ fn store(resume: &Resume) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns the values of a new session. It continues in the project of the source or, if that is not recorded, in the
-/// current folder.
-fn new_session(session: &Session) -> Result<NewSession, String> {
+/// Returns the values of a new session in this folder.
+fn new_session(folder: String, replaces_recorded: bool) -> Result<NewSession, String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|_error| {
         "the system provides no random numbers for a new id; write a file with -o OUT".to_owned()
     })?;
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let recorded = session.project.clone().filter(|project| !project.trim().is_empty());
-    let folder = match recorded {
-        Some(project) => project,
-        None => current_folder()?.to_string_lossy().into_owned(),
-    };
     Ok(NewSession {
         folder,
+        replaces_recorded,
         now: Millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
         random,
         project_folder: None,
     })
 }
 
-fn current_folder() -> Result<PathBuf, String> {
-    std::env::current_dir().map_err(|error| {
+fn current_folder() -> Result<String, String> {
+    let folder = std::env::current_dir().map_err(|error| {
         let reason = short_reason(&error);
         format!("cannot find the current folder ({reason}); change to the folder to resume in")
-    })
+    })?;
+    Ok(folder.to_string_lossy().into_owned())
 }
 
 fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {

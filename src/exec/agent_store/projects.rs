@@ -1,6 +1,5 @@
 //! Finds the folder of a project in a store whose program chooses the names of these folders.
 
-use super::current_folder;
 use crate::exec::files::read_bounded;
 use crate::formats::{ProjectFolders, Resume};
 use crate::json::Value;
@@ -11,17 +10,14 @@ use std::path::Path;
 /// Maximum size of a registry and of a marker.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A project with its folder in a store.
-#[derive(Debug)]
-pub(super) struct StoredProject {
-    /// Path of the project.
-    pub(super) path: String,
-    /// Name of its folder in the store.
-    pub(super) folder: String,
+/// Returns the path of the project of which the session file records only the hash.
+pub(super) fn of_file(folders: &ProjectFolders, store: &Path, session: &Session) -> Option<String> {
+    let hashes = (folders.hashes)(&session.source.bytes.whole());
+    let mut paths = known(folders, store).into_iter().map(|(path, _)| path);
+    paths.find(|path| hashes.contains(&(folders.hash)(path)))
 }
 
-/// Finds the folder of the session's project. If the project is neither recorded nor on this machine, it is the one of
-/// which the session records the hash, or else the current folder.
+/// Returns the name of the project's folder in the store.
 ///
 /// # Errors
 /// Returns one line if the program never ran in the project.
@@ -29,36 +25,22 @@ pub(super) fn find(
     resume: &Resume,
     folders: &ProjectFolders,
     store: &Path,
-    session: &Session,
-    wanted: &str,
-) -> Result<StoredProject, String> {
-    let known = known(folders, store);
-    let here = current_folder()?.to_string_lossy().into_owned();
-    let recorded = session.project.is_some() && Path::new(wanted).is_dir();
-    let mut path = if recorded || is_known(&known, wanted) { wanted.to_owned() } else { here };
-    if session.project.is_none() {
-        let bytes = session.source.bytes.whole();
-        let is_of = |(path, _): &&(String, String)| (folders.is_of)(&bytes, &(folders.hash)(path));
-        path = known.iter().find(is_of).map_or(path, |(known, _)| known.clone());
-    }
-    let folder = known.iter().find(|(known, _)| is_same(known, &path));
-    if let Some((path, folder)) = folder {
-        return Ok(StoredProject { path: path.clone(), folder: folder.clone() });
+    project: &str,
+) -> Result<String, String> {
+    let mut known = known(folders, store).into_iter();
+    if let Some((_, folder)) = known.find(|(path, _)| is_same(path, project)) {
+        return Ok(folder);
     }
     // Older versions of the program named folders by the hash, and newer ones still read them.
-    let hash = (folders.hash)(&path);
+    let hash = (folders.hash)(project);
     if store.join(folders.folder).join(&hash).is_dir() {
-        return Ok(StoredProject { path, folder: hash });
+        return Ok(hash);
     }
     Err(format!(
-        "{} has no folder for the project {path} in {}; run it once in that folder",
+        "{} has no folder for the project {project} in {}; run it once in that folder",
         resume.program,
         store.join(folders.folder).display()
     ))
-}
-
-fn is_known(known: &[(String, String)], path: &str) -> bool {
-    known.iter().any(|(known, _)| is_same(known, path))
 }
 
 fn is_same(a: &str, b: &str) -> bool {

@@ -3,7 +3,6 @@
 
 use super::promise::{Promise, context_messages};
 use crate::exec::contents::{CallItem, Contents, Located};
-use crate::formats::n_replaced;
 use crate::json::Value;
 use crate::session::{ManagedEntry, ManagedPart, Role, Session};
 
@@ -28,9 +27,7 @@ fn n_added(promise: &Promise<'_>, promised: &Contents<'_>) -> usize {
 fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
     let mut contents = Contents::default();
     let session = &promise.case.session;
-    let is_replaced = promise.format.has_own_instructions(session);
-    let n = if is_replaced { n_replaced(session, promise.managed) } else { 0 };
-    for entry in &promise.managed.entries[n..] {
+    for entry in &promise.managed.entries[promise.n_replaced()..] {
         match entry {
             ManagedEntry::Kept { message } => contents.add_message(session, *message),
             ManagedEntry::Edited { message, parts } => {
@@ -49,7 +46,7 @@ fn promised<'a>(promise: &Promise<'a>) -> Contents<'a> {
             }
         }
     }
-    if is_replaced {
+    if promise.format.has_own_instructions(session) {
         contents.tools.clear();
     }
     contents

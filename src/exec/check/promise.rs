@@ -1,7 +1,7 @@
 //! The intended content of an export, against which the written file is checked.
 
 use crate::engine::{Case, KnobValues, Policy, PolicyKind};
-use crate::formats::Format;
+use crate::formats::{Format, n_replaced};
 use crate::session::{Managed, ManagedEntry, ManagedPart, Message, Session};
 use crate::units::Tokens;
 
@@ -72,6 +72,13 @@ impl Promise<'_> {
             }));
         }
         session
+    }
+
+    /// Returns the number of messages that the program of the file replaces by its own.
+    pub(super) fn n_replaced(&self) -> usize {
+        let session = &self.case.session;
+        let is_replaced = self.format.has_own_instructions(session);
+        if is_replaced { n_replaced(session, self.managed) } else { 0 }
     }
 
     pub(super) fn is_same_format(&self) -> bool {

@@ -19,8 +19,11 @@ pub(super) fn check(promise: &Promise<'_>, read: &Session) -> Check {
     let ledger = promise.case.ledger.recount(read);
     let measured: Tokens = context_messages(read).into_iter().map(|idx| ledger.message(idx)).sum();
     let measured = measured + promise.overhead;
-    let figures = format!("expected {}, measured {}", tokens(promise.tokens), tokens(measured));
     let (promised, found) = (promised_groups(promise), measured_groups(read, &ledger));
+    let replaced = groups(promise, &promise.managed.entries).iter().sum::<u64>();
+    let replaced = replaced.saturating_sub(promised.iter().sum());
+    let expected = Tokens(promise.tokens.0.saturating_sub(replaced));
+    let figures = format!("expected {}, measured {}", tokens(expected), tokens(measured));
     if promise.is_same_format() {
         let expected = (promise.tokens.0 + found[THINKING]).saturating_sub(promised[THINKING]);
         let (of_promise, of_file) = rewritten_arguments(promise, read, &ledger);
@@ -104,13 +107,15 @@ fn are_equal_arguments(promised: &str, found: &str) -> bool {
 const GROUPS: [&str; 6] =
     ["text", "tool definitions", "thinking", "tool calls", "tool results", "media"];
 
+/// Index of the group of tool definitions.
+const TOOLS: usize = 1;
 /// Index of the group of reasoning.
 const THINKING: usize = 2;
 
 fn group(kind: Kind) -> usize {
     match kind {
         Kind::System | Kind::User | Kind::Assistant | Kind::Summary | Kind::Notice => 0,
-        Kind::Tools => 1,
+        Kind::Tools => TOOLS,
         Kind::Thinking => THINKING,
         Kind::ToolCall => 3,
         Kind::ToolResult => 4,
@@ -118,13 +123,22 @@ fn group(kind: Kind) -> usize {
     }
 }
 
+/// Returns the tokens of the managed conversation without what the program of the file replaces by its own.
 pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
+    let mut sums = groups(promise, &promise.managed.entries[promise.n_replaced()..]);
+    if promise.format.has_own_instructions(&promise.case.session) {
+        sums[TOOLS] = 0;
+    }
+    sums
+}
+
+fn groups(promise: &Promise<'_>, entries: &[ManagedEntry]) -> [u64; GROUPS.len()] {
     let (session, ledger) = (&promise.case.session, &promise.case.ledger);
     let mut sums = [0; GROUPS.len()];
     let mut add = |message: usize, part: usize, tokens: Tokens| {
         sums[group(kind_of(&session.messages[message], &session.parts[part]))] += tokens.0;
     };
-    for entry in &promise.managed.entries {
+    for entry in entries {
         match entry {
             ManagedEntry::Kept { message } => {
                 session.messages[*message]
@@ -145,7 +159,7 @@ pub(super) fn promised_groups(promise: &Promise<'_>) -> [u64; GROUPS.len()] {
             ManagedEntry::Written { .. } => {}
         }
     }
-    let written = promise.managed.entries.iter().filter_map(|entry| match entry {
+    let written = entries.iter().filter_map(|entry| match entry {
         ManagedEntry::Written { text, .. } => Some(ledger.weigh(text).0),
         _ => None,
     });

@@ -15,17 +15,20 @@ pub(super) fn of_messages(session: &Session, read: &Session, all: &mut Vec<Aspec
         let messages = session.messages.iter().filter(|m| m.in_history);
         messages.filter(|m| has(m)).count()
     };
-    let mut messages = |noun, has: fn(&Message) -> bool| {
-        all.push(counted(noun, count(session, has), count(read, has)));
-    };
-    messages(["times of messages", "time of a message"], |m| m.time.is_some());
-    messages(
-        [
-            "flags of messages that the program wrote as the user",
-            "flag of a message that the program wrote as the user",
-        ],
-        |m| m.is_injected,
-    );
+    let messages =
+        |noun, has: fn(&Message) -> bool| counted(noun, count(session, has), count(read, has));
+    all.push(messages(["times of messages", "time of a message"], |m| m.time.is_some()));
+    let nouns = ["marks of reminders of the program", "mark of a reminder of the program"];
+    let mut marks = messages(nouns, |m| m.is_injected);
+    if !marks.is_whole() {
+        let text = if marks.held - marks.kept == 1 {
+            "it appears as a message of yours"
+        } else {
+            "they appear as messages of yours"
+        };
+        text.clone_into(&mut marks.detail);
+    }
+    all.push(marks);
     let ids: HashSet<&str> = read.messages.iter().filter_map(|m| m.id.as_deref()).collect();
     let own = session.messages.iter().filter(|m| m.in_history);
     let own: Vec<&str> = own.filter_map(|m| m.id.as_deref()).collect();

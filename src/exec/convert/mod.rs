@@ -12,7 +12,7 @@ use super::export::commit_marked;
 use super::files::{StagedFile, check_is_new, write_error};
 use super::load::Loaded;
 use crate::figure::counted;
-use crate::formats::{self, Format, Input};
+use crate::formats::{self, Format, Input, Resume};
 use crate::progress::Progress;
 use crate::session::{Managed, ManagedEntry, Session};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Converted {
     pub output: PathBuf,
     /// Size in bytes.
     pub bytes: usize,
-    /// The file equals the source byte for byte.
+    /// The file equals the source byte for byte, or for a new session of the same program except for its id and folder.
     pub is_copy: bool,
     /// Aspects of the session that the file kept or lost, content first.
     pub aspects: Vec<Aspect>,
@@ -98,12 +98,12 @@ pub fn convert_resumable(
     let read = read_again(new.bytes.clone(), format, &Progress::default())?;
     let aspects = if is_copy { Vec::new() } else { compare::aspects(loaded, &read, format) };
     let resumed = store.add(&new, import)?;
-    let mut notes = store.notes(&new, is_copy);
+    let mut notes = store.notes(is_copy);
     if !is_copy && !session.compactions.is_empty() {
         notes.push(format!(
-            "this is the whole history, also what {} removed; `compact --policy none --resumable --format {}` writes the last context",
+            "this is the whole history, also what {} removed; `compact --policy none --resumable --to {}` writes the last context",
             counted(session.compactions.len(), "compaction"),
-            format.name
+            format.resume.as_ref().map_or(format.name, Resume::name)
         ));
     }
     Ok(Converted {

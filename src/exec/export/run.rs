@@ -51,6 +51,14 @@ pub struct Exported {
 /// # Errors
 /// Returns one line if the export fails; then nothing was written.
 pub fn export(job: &ExportJob) -> Result<Exported, String> {
+    export_managed(job).map(|(exported, _)| exported)
+}
+
+/// Runs an export like [`export`], and returns the managed conversation if it was written.
+///
+/// # Errors
+/// Returns one line if the export fails; then nothing was written.
+pub(super) fn export_managed(job: &ExportJob) -> Result<(Exported, Option<Managed>), String> {
     check_is_new(&job.output)?;
     let base = sidecar_base(&job.output);
     let mut answers = SummaryAnswerer::new(&job.summarizer, &job.given);
@@ -59,10 +67,11 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     let log = answers.log().and_then(LogWriter::path);
     let is_rejected = requests.iter().any(|request| request.failed.is_some());
     if !has_acted(job, &executed.outcome) && (is_rejected || !is_for_another_program(job)) {
-        return Ok(Exported {
+        let exported = Exported {
             log: log.map(Path::to_owned),
             ..unchanged(job, &executed.outcome, executed.notes, requests)
-        });
+        };
+        return Ok((exported, None));
     }
     if !has_acted(job, &executed.outcome) {
         let reason = reason_for_no_change(job, &executed.outcome, &requests);
@@ -71,7 +80,7 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
     executed.notes.extend(rejection(&requests));
     executed.notes.extend(digested(&requests));
     executed.notes.extend(renamed_note(&job.output, &base));
-    let (result, bytes) = ManagedResult::new(job, executed.outcome, executed.notes)?;
+    let (mut result, bytes) = ManagedResult::new(job, executed.outcome, executed.notes)?;
     let staged =
         StagedFile::new(&job.output, &bytes).map_err(|error| write_error(&job.output, &error))?;
     drop(bytes);
@@ -101,12 +110,14 @@ pub fn export(job: &ExportJob) -> Result<Exported, String> {
         files: (n_files > 0).then_some(PolicyFolder { path: executed.folder, n_files }),
         ..sidecars
     };
-    Ok(Exported {
+    let managed = std::mem::take(&mut result.managed);
+    let exported = Exported {
         sidecars: Some(sidecars),
         requests,
         log: log.map(Path::to_owned),
         ..result.exported(job, checks)
-    })
+    };
+    Ok((exported, Some(managed)))
 }
 
 /// Writes the context of the call `until`, whether the policy has changed it or not. Its only sidecar is a

@@ -21,6 +21,12 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
             HandoffContent::Answer(blocks) => writer.answer(message.time, blocks),
         }
     }
+    // The program shows this title in its list of sessions.
+    if let Some(title) = writer.handoff.title.take() {
+        writer
+            .lines
+            .push(&json!({"type": "custom-title", "customTitle": title, "sessionId": NO_SESSION}));
+    }
     writer.lines.into_bytes()
 }
 
@@ -77,9 +83,8 @@ impl RecordWriter {
         record.insert("parentUuid".to_owned(), self.parent.clone());
         record.insert("isSidechain".to_owned(), false.into());
         record.insert("userType".to_owned(), "external".into());
-        if let Some(project) = &self.handoff.project {
-            record.insert("cwd".to_owned(), project.as_str().into());
-        }
+        let project = self.handoff.project.as_deref().unwrap_or_default();
+        record.insert("cwd".to_owned(), project.into());
         record.insert("sessionId".to_owned(), NO_SESSION.into());
         record.insert("type".to_owned(), kind.into());
         record.insert("message".to_owned(), message);

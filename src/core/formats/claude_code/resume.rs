@@ -4,7 +4,7 @@
 //! forks.
 
 use super::handoff;
-use crate::formats::editing::{Patch, patched};
+use crate::formats::editing::{Patch, json_string, patched};
 use crate::formats::json::{member, str_at};
 use crate::formats::jsonl::{Record, map_records};
 use crate::formats::resume::NO_SESSION;
@@ -46,7 +46,7 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
     let id = new_session.random_id();
     let mut folders = lines.iter().filter_map(|line| line.cwd.as_deref());
     let cwd = new_session.project(folders.find(|folder| !folder.trim().is_empty()));
-    let patches: Vec<_> = lines.iter().flat_map(|line| line.patches(bytes, &id)).collect();
+    let patches: Vec<_> = lines.iter().flat_map(|line| line.patches(bytes, &id, &cwd)).collect();
     Ok(Resumable {
         relative_path: vec!["projects".to_owned(), folder(&cwd), format!("{id}.jsonl")],
         project: Some(cwd),
@@ -62,7 +62,7 @@ impl ResumedRecord {
         Self { session: text("sessionId"), uuid: text("uuid"), cwd: text("cwd"), span: record.span }
     }
 
-    fn patches(&self, bytes: &[u8], id: &str) -> Vec<Patch> {
+    fn patches(&self, bytes: &[u8], id: &str, cwd: &str) -> Vec<Patch> {
         let id_span = member(bytes, &self.span, "sessionId");
         let (Some(session), Some(id_span)) = (&self.session, id_span) else {
             return Vec::new();
@@ -76,6 +76,9 @@ impl ResumedRecord {
                 None => new.extend([",\"forkedFrom\":", &origin]),
             }
         }
+        // The records of a fork name the folders in which they were written.
+        let cwd_span = member(bytes, &self.span, "cwd").filter(|_| session == NO_SESSION);
+        patches.extend(cwd_span.map(|span| (span, json_string(cwd))));
         patches.push((id_span, new.into_bytes()));
         patches
     }

@@ -5,6 +5,7 @@
 use super::handoff;
 use crate::formats::byte_order_mark::text_start;
 use crate::formats::editing::{Patch, json_string, patched};
+use crate::formats::handoff::id_patches;
 use crate::formats::json::{member, members, str_at};
 use crate::formats::jsonl::{Record, map_records};
 use crate::formats::resume::NO_SESSION;
@@ -29,7 +30,7 @@ struct ResumedLine {
     span: Span,
     /// The session head, if the line is a `session_meta`.
     head: Option<ResumedHead>,
-    /// Whether the content of the line is sent to the model.
+    /// The content of the line is sent to the model.
     is_context: bool,
 }
 
@@ -56,8 +57,8 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
         if line.span == *first {
             patches.extend(head_patches(bytes, first, &head.id, [&id, &time, &project]));
         } else if !line.is_context {
-            let spans = id_spans(bytes, &line.span, &head.id);
-            patches.extend(spans.map(|span| (span, id.clone().into_bytes())));
+            let new_id = |old: &str| (old == head.id).then(|| id.clone());
+            patches.extend(id_patches(bytes, &line.span, new_id));
         }
     }
     let (date, clock) = time.split_once('T').unwrap_or_default();
@@ -87,8 +88,7 @@ impl ResumedLine {
     }
 }
 
-/// Returns the patches of the session's own head: a new id, the time, the working folder if it names none, and the
-/// original id.
+/// Returns the patches of the session's own head: a new id, the time, the working folder, and the original id.
 fn head_patches(
     bytes: &[u8],
     line: &Span,
@@ -107,26 +107,10 @@ fn head_patches(
             "session_id" if is_own() => json_string(new),
             "forked_from_id" => json_string(old),
             "timestamp" => json_string(time),
-            "cwd" if bytes[span.clone()] == *b"\"\"" => json_string(project),
+            "cwd" => json_string(project),
             _ => return None,
         };
         Some((span, text))
     };
     members.into_iter().filter_map(patch).collect()
-}
-
-/// Iterates over the byte ranges in a line that hold the session id: members whose keys end in `id` and that hold
-/// nothing else.
-fn id_spans<'a>(bytes: &'a [u8], line: &'a Span, id: &'a str) -> impl Iterator<Item = Span> + 'a {
-    let text = std::str::from_utf8(&bytes[line.clone()]).unwrap_or_default();
-    let is_named = |at: usize| {
-        let before = text[..at].strip_suffix('"').map(str::trim_end);
-        let key = before.and_then(|before| before.strip_suffix(':'));
-        let key = key.map_or("", str::trim_end);
-        let is_id = key.ends_with("id\"") || key.ends_with("Id\"");
-        is_id && text[at + id.len()..].starts_with('"')
-    };
-    text.match_indices(id)
-        .filter(move |(at, _)| is_named(*at))
-        .map(move |(at, _)| line.start + at..line.start + at + id.len())
 }

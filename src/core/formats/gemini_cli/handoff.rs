@@ -11,7 +11,7 @@ use crate::session::{Managed, Session};
 /// Text before a message that Gemini CLI would leave out when it resumes the session.
 const LEAD: &str = "Message:";
 
-/// Whether Gemini CLI leaves out a user message with this text when it resumes a session (`isIgnoredUserContent`).
+/// Returns whether Gemini CLI leaves out a user message with this text when it resumes a session (`isIgnoredUserContent`).
 /// It takes such messages for its own commands and context.
 pub(super) fn is_left_out(text: &str) -> bool {
     let text = text.trim();

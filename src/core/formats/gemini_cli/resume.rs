@@ -4,7 +4,7 @@
 use super::handoff;
 use crate::formats::byte_order_mark::text_start;
 use crate::formats::editing::{Patch, json_string, patched};
-use crate::formats::json::{document_span, is_one_value, member, str_at};
+use crate::formats::json::{document_span, is_one_value, member, parse_span, str_at};
 use crate::formats::jsonl::{Record, map_records};
 use crate::formats::{CannotExport, NewSession, ProjectFolders, Resumable, Resume};
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ pub(super) const RESUME: Resume = Resume {
         registry: "projects.json",
         folder: "tmp",
         marker: ".project_root",
-        is_of,
+        hashes,
         hash,
     }),
     is_left_out: handoff::is_left_out,
@@ -79,17 +79,20 @@ fn heads(bytes: &[u8]) -> Vec<Span> {
     heads.unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Whether the file is a document of older versions.
+/// Returns whether the file is a document of older versions.
 fn is_document(bytes: &[u8]) -> bool {
     let whole = document_span(bytes);
     member(bytes, &whole, "messages").is_some() && is_one_value(&bytes[whole])
 }
 
-/// Whether the file belongs to the project with this hash.
-fn is_of(bytes: &[u8], hash: &str) -> bool {
+/// Returns the hashes of projects that the file records.
+fn hashes(bytes: &[u8]) -> Vec<String> {
     let bytes = &bytes[text_start(bytes)..];
-    let of = |head: &Span| member(bytes, head, "projectHash").map(|span| &bytes[span]);
-    heads(bytes).iter().filter_map(of).any(|found| found == json_string(hash))
+    let of = |head: &Span| {
+        let hash = parse_span(bytes, &member(bytes, head, "projectHash")?)?;
+        Some(hash.as_str()?.to_owned())
+    };
+    heads(bytes).iter().filter_map(of).collect()
 }
 
 /// Returns the hash by which the program names a project folder (`getProjectHash`).
@@ -110,6 +113,7 @@ mod tests {
         let found = hash("/home/user/project");
         assert_eq!(found, "9dad1e4e08b0b11cbcd860257e8bdfa6b8e5f01790e10a6a0b1f4870c13e686b");
         let file = format!(r#"{{"sessionId":"a","projectHash":"{found}"}}"#);
-        assert!(is_of(file.as_bytes(), &found) && !is_of(file.as_bytes(), &hash("/b")));
+        assert_eq!(hashes(file.as_bytes()), [found]);
+        assert!(hashes(b"{}").is_empty());
     }
 }

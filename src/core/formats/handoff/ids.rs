@@ -2,7 +2,8 @@
 
 use crate::session::Session;
 
-/// A source of ids that are unique within a session.
+/// A source of ids that are unique within a session. Two sessions with the same name and the same first 4 KB get the same
+/// ids of messages; the ids of the sessions themselves are random.
 #[derive(Clone, Debug)]
 pub(in crate::formats) struct HandoffIds {
     state: u64,

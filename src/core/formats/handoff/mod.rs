@@ -3,6 +3,20 @@
 //! The program sends instructions and tool definitions of its own. Those at the start of the source are left out.
 //! Instructions within the conversation become messages of the user. Thoughts are left out: their signatures are valid
 //! for the program that received them only.
+//!
+//! # How to write a handoff
+//!
+//! 1. `formats/NAME/handoff.rs` writes a [`Handoff`] as a file of the program. Message ids come from [`HandoffIds`], the
+//!    session id is [`super::resume::NO_SESSION`] or one that step 2 replaces, and an unknown folder is empty. Keep the
+//!    title if the program reads one. A medium that the program cannot read becomes its placeholder.
+//! 2. `formats/NAME/resume.rs` has `const RESUME`, see [`super::Resume`]. Its `to_new_session` sets id, time and folder in
+//!    any file of the program, and returns the path in the store and the command. Change nothing else: a copy keeps all
+//!    records.
+//! 3. `FORMAT` names it: `resume: Some(resume::RESUME)`. If the program names the folders of projects, set `projects`. If
+//!    it adds files by a command of its own, set `import`.
+//! 4. Set `is_left_out` if the program leaves out some messages when it resumes, and write a text before these.
+//! 5. Resume the result with the real program: a row of `AGENTS` in `tests/cli/handoff.rs`, a class in
+//!    `tests/resume/agents.py`, and a run of `tests/resume/run.py`.
 
 mod ids;
 mod lines;
@@ -32,7 +46,8 @@ pub(super) struct Handoff {
     pub(super) ids: HandoffIds,
 }
 
-/// A message with its time. Without a recorded one, it is that of the message before.
+/// A message with its time: the recorded one, but never before that of an earlier message. Without a recorded one, it is
+/// that of the message before, and at the start that of the first message that has one (else 1970-01-01).
 #[derive(Debug)]
 pub(super) struct HandoffMessage {
     pub(super) time: Millis,
@@ -71,7 +86,7 @@ pub(super) struct HandoffCall {
     pub(super) tool: String,
     /// Arguments as an object.
     pub(super) arguments: Value,
-    /// Whether the tool failed.
+    /// The tool failed.
     pub(super) is_error: bool,
     /// Text of the result.
     pub(super) text: String,
@@ -130,11 +145,12 @@ impl Handoff {
                         media: Vec::new(),
                     }));
                 }
-                block if message.role == Role::Assistant => match handoff_block(block) {
-                    Some(HandoffBlock::Text(text)) => answer.push(AnswerBlock::Text(text)),
-                    Some(media @ HandoffBlock::Media(_)) => user.push(media),
-                    None => {}
-                },
+                // Media of an answer are in a user message after it, see `plain_messages`.
+                block if message.role == Role::Assistant => {
+                    if let Some(HandoffBlock::Text(text)) = handoff_block(block) {
+                        answer.push(AnswerBlock::Text(text));
+                    }
+                }
                 block => user.extend(handoff_block(block)),
             }
         }

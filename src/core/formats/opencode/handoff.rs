@@ -158,7 +158,7 @@ fn text_members(text: &str) -> Map<String, Value> {
     members(json!({"type": "text", "text": text}))
 }
 
-/// Whether the file has the payload with its type.
+/// Returns whether the file has the payload with its type.
 fn is_supported(media: &Media) -> bool {
     matches!(&media.source, MediaSource::Base64 { mime, .. } if !mime.is_empty())
 }

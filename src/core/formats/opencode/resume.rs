@@ -3,11 +3,12 @@
 
 use super::handoff;
 use crate::formats::byte_order_mark::text_start;
-use crate::formats::editing::{patched, with_member};
+use crate::formats::editing::{json_string, patched, with_member};
 use crate::formats::handoff::id_patches;
 use crate::formats::json::{document_span, elements, member, parse_span, str_at};
 use crate::formats::{CannotExport, NewSession, Resumable, Resume};
 use crate::json::{Value, json};
+use crate::session::Span;
 use std::collections::{BTreeSet, HashMap};
 
 /// Session store of `OpenCode`: a database, to which its own program adds the session.
@@ -50,9 +51,16 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
             new.insert(old, id);
         }
     }
-    let patches = id_patches(bytes, &whole, |old| new.get(old).cloned());
+    let mut patches = id_patches(bytes, &whole, |old| new.get(old).cloned());
     let directory = info.as_ref().and_then(|info| str_at(info, &["directory"]));
     let project = new_session.project(directory);
+    let folders = folders(bytes, &whole, &messages);
+    patches.extend(folders.filter_map(|span| {
+        let recorded = parse_span(bytes, &span)?;
+        let is_replaced = recorded.as_str()?.is_empty() || recorded.as_str() == directory;
+        is_replaced.then(|| (span, json_string(&project)))
+    }));
+    patches.sort_by_key(|(span, _)| span.start);
     let mut bytes = patched(bytes, &whole, patches);
     if info.is_none() {
         bytes = with_info(&bytes, is_list, &id, &project, new_session);
@@ -64,6 +72,17 @@ fn to_new_session(bytes: &[u8], new_session: &NewSession) -> Result<Resumable, C
         bytes,
         id,
     })
+}
+
+/// Iterates over the working folders that the document records: those of the session and of its answers.
+fn folders(bytes: &[u8], whole: &Span, messages: &[Span]) -> impl Iterator<Item = Span> {
+    let info = member(bytes, whole, "info").and_then(|info| member(bytes, &info, "directory"));
+    let of_message = |message: &Span| {
+        let path = member(bytes, &member(bytes, message, "info")?, "path")?;
+        Some(["cwd", "root"].map(|key| member(bytes, &path, key)))
+    };
+    let of_messages = messages.iter().filter_map(of_message).flatten().flatten();
+    info.into_iter().chain(of_messages)
 }
 
 /// Adds the record of the session to a document that has only messages.
