@@ -76,7 +76,7 @@ fn note_counts(head: &Value, at: usize, notes: &mut Notes) {
     let count = |key| json::u64_at(head, &[key]).unwrap_or(0);
     let (prompt, answer) = (count("prompt_tokens"), count("completion_tokens"));
     let cost = head.get("cost").and_then(Value::as_f64).filter(|cost| *cost > 0.0);
-    if prompt + answer == 0 && cost.is_none() {
+    if prompt == 0 && answer == 0 && cost.is_none() {
         return;
     }
     let cost = cost.map(|cost| format!("; the whole session cost ${cost:.4}")).unwrap_or_default();
