@@ -143,7 +143,7 @@ impl HermesReader<'_> {
         Ok(())
     }
 
-    /// Whether the rows from `at` to a summary are copies of the first messages of the context.
+    /// Returns whether the rows from `at` to a summary are copies of the first messages of the context.
     fn begins_context(&self, at: usize, summary: usize) -> bool {
         summary - at <= MAX_FIRST.min(self.context.len())
             && self.context.iter().zip(at..summary).all(|((old, _), new)| self.is_copy(*old, new))
