@@ -117,8 +117,8 @@ impl Format {
         self.write_other.is_some()
     }
 
-    /// Whether a program resumes such files with its own instructions and tool definitions, so that written ones leave
-    /// out those of other programs.
+    /// Returns whether a program resumes such files with its own instructions and tool definitions, so that written ones
+    /// leave out those of other programs.
     pub fn has_own_instructions(&self, session: &Session) -> bool {
         self.resume.is_some() && self.name != session.source.format
     }

@@ -32,8 +32,10 @@ pub(super) const FORMAT: Format = Format {
 
 const MESSAGES: &str = "messages";
 /// Titles of sessions that the programs did not name.
+// As in Crush (commit 37f36e938), `agent/agent.go`, `agent/agent_tool.go` and `ui/model/ui.go` in `internal`.
 const UNTITLED: [&str; 3] = ["New Session", "Untitled Session", "New Agent Session"];
 /// Tools that start a sub-agent.
+// As in Crush (commit 37f36e938), `internal/agent/agent_tool.go` and `internal/agent/tools/fetch_types.go`.
 const AGENTS: [&str; 2] = ["agent", "agentic_fetch"];
 
 fn detect(probe: &Probe) -> Option<String> {

@@ -41,6 +41,7 @@ const TOO_MANY_CHANGES: &str =
 /// Author of the user's events.
 const USER: &str = "user";
 /// Tools of the program itself, whose calls and results are not sent to the model.
+// As in google-adk 2.13.0, `utils/_function_call_names.py` and `flows/llm_flows/context/_contents.py`.
 const OWN_TOOLS: [&str; 3] =
     ["adk_request_credential", "adk_request_confirmation", "adk_framework"];
 

@@ -33,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
 const MESSAGES: &str = "messages";
 const USAGE: &str = "model_usage";
 /// Beginnings of summaries.
+// As in Hermes Agent 0.19.0, `agent/context_compressor.py`.
 const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
 /// Maximum number of first messages that a compaction keeps.
 // Chosen: more than the program keeps (default: 3).
