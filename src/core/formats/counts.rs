@@ -81,7 +81,7 @@ pub(super) fn gemini_usage(report: &Value) -> Option<Usage> {
     })
 }
 
-/// Whether a count is plausible.
+/// Returns whether a count is plausible.
 pub(super) fn is_possible(tokens: Tokens) -> bool {
     tokens <= MAX_TOKENS
 }

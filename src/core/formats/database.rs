@@ -88,8 +88,10 @@ pub struct DatabaseSession {
     pub parent: Option<String>,
     /// Another key that its queries need; empty if they need none.
     pub key: String,
-    /// Bytes of its row in the listing. This and `updated` show whether it has changed.
+    /// Bytes of its row in the listing.
     pub bytes: u64,
+    /// Changes with the session where `updated` and `bytes` may not; zero if they suffice.
+    pub version: u64,
 }
 
 /// A table of a database.
@@ -196,6 +198,11 @@ impl<'a> Record<'a> {
             Cell::Integer(number) => Some(*number),
             _ => None,
         }
+    }
+
+    /// Returns a count, or zero for any other value.
+    pub(super) fn count(&self, column: &str) -> u64 {
+        self.integer(column).and_then(|count| u64::try_from(count).ok()).unwrap_or(0)
     }
 
     /// Returns a number, or zero for any other value.

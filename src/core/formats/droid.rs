@@ -160,7 +160,7 @@ impl DroidReader {
     }
 }
 
-/// Whether the program wrote all texts of a message.
+/// Returns whether the program wrote all texts of a message.
 fn is_reminder(draft: &Draft) -> bool {
     draft.parts.iter().all(|part| match &part.body {
         Body::Text(text) => text.trim_start().starts_with(REMINDER),

@@ -107,18 +107,18 @@ impl Format {
         Ok(parsed)
     }
 
-    /// Whether sessions that were read in this format can be written again.
+    /// Returns whether sessions that were read in this format can be written again.
     pub fn is_writable(&self) -> bool {
         self.write_own.is_some()
     }
 
-    /// Whether sessions of every format can be written in this one.
+    /// Returns whether sessions of every format can be written in this one.
     pub fn accepts_any_source(&self) -> bool {
         self.write_other.is_some()
     }
 
-    /// Whether a program resumes such files with its own instructions and tool definitions, so that written ones leave
-    /// out those of other programs.
+    /// Returns whether a program resumes such files with its own instructions and tool definitions, so that written ones
+    /// leave out those of other programs.
     pub fn has_own_instructions(&self, session: &Session) -> bool {
         self.resume.is_some() && self.name != session.source.format
     }

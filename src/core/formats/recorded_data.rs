@@ -90,8 +90,8 @@ pub fn availability(
     RecordedData::ALL.iter().map(|data| (*data, of(*data))).collect()
 }
 
-/// Whether the session's list of compactions is meaningful. If its format does not record compactions, an empty list is
-/// not.
+/// Returns whether the session's list of compactions is meaningful. If its format does not record compactions, an empty
+/// list is not.
 pub fn records_compactions(session: &Session) -> bool {
     let format = by_name(session.source.format);
     holds(session, &[], RecordedData::Compactions)

@@ -143,7 +143,7 @@ fn context_of_call(queries: &[Query], at: usize, response: &str) -> Vec<Draft> {
     context
 }
 
-/// Whether a message is an answer with this text.
+/// Returns whether a message is an answer with this text.
 fn is_answer(draft: &Draft, response: &str) -> bool {
     let texts = draft.parts.iter().filter_map(|part| match &part.body {
         Body::Text(text) => Some(text.trim()),

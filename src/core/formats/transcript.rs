@@ -69,7 +69,7 @@ impl Transcript {
         true
     }
 
-    /// Whether this is the latest message.
+    /// Returns whether this is the latest message.
     pub(super) fn is_last(&self, message: usize) -> bool {
         message + 1 == self.len()
     }

@@ -24,12 +24,15 @@ pub struct Cache {
     is_changed: bool,
 }
 
-/// The summary of a file of this size and time.
+/// The summary of a file of this size and time, or of a session in a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedSummary {
     bytes: u64,
     /// Modification time in nanoseconds since 1970.
     modified: u64,
+    /// Version of a session in a database, see [`crate::formats::DatabaseSession::version`].
+    #[serde(default)]
+    session_version: u64,
     summary: Result<SessionSummary, String>,
 }
 
@@ -72,26 +75,33 @@ impl Cache {
         }
     }
 
-    /// Returns the summary of an unchanged file, or of the session with this id in a file with several.
+    /// Returns the summary of an unchanged file, or of the session with this id and version in a file with several.
     pub(super) fn get(
         &self,
         found: &FoundFile,
-        id: &str,
+        (id, version): (&str, u64),
     ) -> Option<&Result<SessionSummary, String>> {
         let known = self.files.get(&key(found, id)?)?;
-        let is_it = known.bytes == found.size.0 && Some(known.modified) == nanos(found);
+        let is_it = known.bytes == found.size.0
+            && known.session_version == version
+            && Some(known.modified) == nanos(found);
         is_it.then_some(&known.summary)
     }
 
     pub(super) fn put(
         &mut self,
         found: &FoundFile,
-        id: &str,
+        (id, version): (&str, u64),
         summary: &Result<SessionSummary, String>,
     ) {
         if let (Some(key), Some(modified)) = (key(found, id), nanos(found)) {
             self.is_changed = true;
-            let known = CachedSummary { bytes: found.size.0, modified, summary: summary.clone() };
+            let known = CachedSummary {
+                bytes: found.size.0,
+                modified,
+                session_version: version,
+                summary: summary.clone(),
+            };
             self.files.insert(key, known);
         }
     }

@@ -109,17 +109,18 @@ pub fn list(
         progress.check_cancelled()?;
         let (batch, others) = rest.split_at(size.min(rest.len()));
         (rest, size) = (others, MAX_BATCH.min(2 * size));
-        let summary = |item: &ListingItem| match cache.get(&item.found, &item.id()) {
-            Some(known) => (known.clone(), false),
-            None => (item.summary(), true),
-        };
+        let summary =
+            |item: &ListingItem| match cache.get(&item.found, (&item.id(), item.version())) {
+                Some(known) => (known.clone(), false),
+                None => (item.summary(), true),
+            };
         let read: Vec<_> = batch.par_iter().with_max_len(1).map(summary).collect();
         for (summary, _) in &read {
             titles.extend(summary.as_ref().ok().and_then(named_by_id));
         }
         for (item, (summary, is_new)) in batch.iter().zip(read) {
             if is_new {
-                cache.put(&item.found, &item.id(), &summary);
+                cache.put(&item.found, (&item.id(), item.version()), &summary);
             }
             let parent = item.parent(&summary, &titles);
             let listed = ListedSession { parent, ..item.listed(summary) };
@@ -257,6 +258,14 @@ impl ListingItem {
             }
             ListingContent::Session(_, number) => format!("#{number}"),
             ListingContent::File | ListingContent::Unreadable(_) => String::new(),
+        }
+    }
+
+    /// Returns the version of a session in a database.
+    fn version(&self) -> u64 {
+        match &self.content {
+            ListingContent::Entry(snapshot, idx) => snapshot.entries()[*idx].version,
+            _ => 0,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::json::Value;
 use crate::session::{Draft, Part, Role};
 
 /// Result of a call that the user denied without a reason.
+// As in ai 7.0.173, `src/ui/convert-to-model-messages.ts`.
 const DENIED: &str = "Tool call execution denied.";
 
 /// Returns whether a value may be a `ModelMessage`.

@@ -143,8 +143,23 @@ fn is_static(block: &Value) -> bool {
 
 /// Returns the number of answers of a message.
 fn n_steps(message: &Value) -> usize {
-    let drafts = messages(message, &mut CallMatcher::default()).unwrap_or_default();
-    drafts.iter().filter(|draft| draft.role == Role::Assistant).count()
+    if role(message) != Ok(Role::Assistant) {
+        return 0;
+    }
+    let blocks = message.get("parts").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let is_border = |block: &Value| {
+        matches!(json::str_at(block, &["type"]), Some("step-start" | "steering-message"))
+    };
+    blocks.split(is_border).filter(|step| step.iter().any(is_answer)).count()
+}
+
+/// Returns whether a part of an answer becomes one that is sent.
+fn is_answer(block: &Value) -> bool {
+    let (mut answer, mut results) = (Vec::new(), Vec::new());
+    if json::str_at(block, &["type"]).is_some() {
+        push_block(0, block, &mut answer, &mut results);
+    }
+    !answer.is_empty()
 }
 
 /// Returns a warning about data that is not sent or cannot be assigned to a call.

@@ -74,7 +74,7 @@ fn detect(probe: &Probe) -> Option<String> {
     Some(format!("{} with {evidence}", look.how))
 }
 
-/// Whether only this API has such content blocks.
+/// Returns whether only this API has such content blocks.
 pub(super) fn is_own_block(block: &Value) -> bool {
     json::str_at(block, &["type"]).is_some_and(|kind| {
         OWN_BLOCKS.contains(&kind)

@@ -16,7 +16,9 @@ use super::transcript::Transcript;
 use super::{Format, Input, ParseError, Parsed, Probe, RecordedData, json};
 use crate::json::Value;
 use crate::progress::{Cancelled, Progress};
-use crate::session::{CallDraft, Role, Session, Span};
+use crate::session::{Role, Session, Span};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use thread::Thread;
 
 pub(super) const FORMAT: Format = Format {
@@ -71,9 +73,14 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         let mut agents = Vec::new();
         collect(bytes, &whole, "", &mut agents, 0);
         let is_many = agents.len() > 1;
+        let mut teams = TeamReports::default();
         for (idx, agent) in agents.iter().enumerate() {
             let transcript = Transcript::new(input, FORMAT.name, is_many.then_some(idx + 1));
-            sessions.extend(state(bytes, agent, transcript, progress, &mut log)?);
+            let reports = match &agent.thread {
+                Some(span) => teams.of_agent(bytes, span, &agent.name, progress, &mut log)?,
+                None => &[],
+            };
+            sessions.extend(state(bytes, agent, reports, transcript, progress, &mut log)?);
         }
         if !sessions.is_empty() {
             let text = "states do not record the agents' instructions and tools";
@@ -127,23 +134,49 @@ fn collect(bytes: &[u8], span: &Span, name: &str, found: &mut Vec<AgentState>, d
     }
 }
 
-/// Returns the conversation of an agent's state. The thread of its team records the usage of its answers.
+/// The messages with usage in the threads of teams: by the position of the thread and by agent.
+#[derive(Default)]
+struct TeamReports(HashMap<usize, HashMap<String, Vec<Row>>>);
+
+impl TeamReports {
+    /// Returns the messages of an agent in the thread at a span, which is parsed once.
+    fn of_agent(
+        &mut self,
+        bytes: &[u8],
+        thread: &Span,
+        agent: &str,
+        progress: &Progress,
+        log: &mut ReadLog,
+    ) -> Result<&[Row], Cancelled> {
+        let by_source = match self.0.entry(thread.start) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let mut by_source: HashMap<String, Vec<Row>> = HashMap::new();
+                for row in rows::rows_at(bytes, thread, &[], progress, &mut log.notes)? {
+                    let source = json::str_at(&row.value, &["source"]).map(str::to_owned);
+                    if let Some(source) = source
+                        && row.value.get("models_usage").is_some_and(Value::is_object)
+                    {
+                        by_source.entry(source).or_default().push(row);
+                    }
+                }
+                new.insert(by_source)
+            }
+        };
+        Ok(by_source.get(agent).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// Returns the conversation of an agent's state. `reports` are its messages with usage in the thread of its team.
 fn state(
     bytes: &[u8],
     agent: &AgentState,
+    reports: &[Row],
     mut transcript: Transcript,
     progress: &Progress,
     log: &mut ReadLog,
 ) -> Result<Option<Session>, Cancelled> {
-    let thread = match &agent.thread {
-        Some(span) => rows::rows_at(bytes, span, &[], progress, &mut log.notes)?,
-        None => Vec::new(),
-    };
-    let of_agent = |row: &&Row| {
-        json::str_at(&row.value, &["source"]) == Some(&agent.name)
-            && row.value.get("models_usage").is_some_and(Value::is_object)
-    };
-    let mut reported = thread.iter().filter(of_agent).peekable();
+    let mut reported = reports.iter().peekable();
     for row in rows::rows_at(bytes, &agent.messages, &[], progress, &mut log.notes)? {
         progress.check_cancelled()?;
         let kind = json::str_at(&row.value, &["type"]).unwrap_or("other").to_owned();
@@ -154,7 +187,7 @@ fn state(
                 let content = row.value.get("content");
                 let report = reported.next_if(|report| report.value.get("content") == content);
                 let call = report.map(|row| message::call_of(row, log)).unwrap_or_default();
-                transcript.add_answer(CallDraft { ..call }, draft);
+                transcript.add_answer(call, draft);
             }
             Some(draft) => {
                 transcript.add_message(draft);

@@ -8,10 +8,14 @@ use crate::formats::transcript::Transcript;
 use crate::formats::{Input, json};
 use crate::json::Value;
 use crate::session::{Draft, Part, Role, Session};
+use std::collections::HashSet;
 
 /// Maximum number of agents.
 // Chosen: far more than a team has. Every agent repeats the messages of all others.
 const MAX_AGENTS: usize = 64;
+/// Maximum length of the messages that all agents repeat, in bytes.
+// Chosen: ten agents of a thread of 50 MB.
+const MAX_REPEATED: usize = 512 << 20;
 
 /// Returns whether a value is a message or an event of a thread.
 pub(super) fn is_message(value: &Value) -> bool {
@@ -26,22 +30,28 @@ pub(super) struct Thread<'a> {
     rows: &'a [Row],
     /// Names of the agents in the order of their first answers.
     agents: Vec<&'a str>,
+    /// Agents are left out.
+    is_incomplete: bool,
 }
 
 impl<'a> Thread<'a> {
     /// Finds the agents of a thread: the sources of calls or, if none reports usage, all sources but the user.
     pub(super) fn new(rows: &'a [Row]) -> Self {
-        let mut agents: Vec<&str> = Vec::new();
+        let (mut agents, mut known): (Vec<&str>, HashSet<&str>) = (Vec::new(), HashSet::new());
+        let n_bytes = rows.iter().map(|row| row.span.len()).sum::<usize>();
+        let most = (MAX_REPEATED / n_bytes.max(1)).clamp(1, MAX_AGENTS);
         let has_usage = |row: &Row| row.value.get("models_usage").is_some_and(Value::is_object);
         let any_usage = rows.iter().any(has_usage);
         for row in rows {
             let source = json::str_at(&row.value, &["source"]).unwrap_or_default();
             let is_agent = if any_usage { has_usage(row) } else { source != "user" };
-            if is_agent && !agents.contains(&source) && agents.len() < MAX_AGENTS {
+            if is_agent && known.insert(source) {
                 agents.push(source);
             }
         }
-        Self { rows, agents }
+        let is_incomplete = agents.len() > most;
+        agents.truncate(most);
+        Self { rows, agents, is_incomplete }
     }
 
     /// Returns the conversation of each agent.
@@ -49,6 +59,13 @@ impl<'a> Thread<'a> {
         for row in self.rows {
             let kind = json::str_at(&row.value, &["type"]).unwrap_or("other");
             log.report.count_record(kind, is_message(&row.value));
+        }
+        if self.is_incomplete {
+            let n = self.agents.len();
+            let text = format!(
+                "the thread is too large to be read for all agents: only the first {n} are read"
+            );
+            log.notes.add(self.rows.first().map_or(0, |row| row.span.start), text);
         }
         let is_many = self.agents.len() > 1;
         let conversation = |(idx, agent): (usize, &&str)| {

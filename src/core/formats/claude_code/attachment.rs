@@ -41,7 +41,7 @@ pub(super) fn parts(attachment: &BorrowedValue<'_>) -> Vec<Part> {
     vec![content::part(0, body)]
 }
 
-/// Whether a hook's output is sent to the model: for two events, or if the record kind implies it.
+/// Returns whether a hook's output is sent to the model: for two events, or if the record kind implies it.
 fn is_hook_sent(kind: &str, attachment: &BorrowedValue<'_>) -> bool {
     match kind {
         "hook_success" => {
@@ -73,7 +73,7 @@ fn text<'a>(kind: &str, attachment: &BorrowedValue<'a>) -> Cow<'a, str> {
     }
 }
 
-/// Whether the user wrote it: a message queued while the model was busy.
+/// Returns whether the user wrote it: a message queued while the model was busy.
 pub(super) fn is_user_message(attachment: &BorrowedValue<'_>) -> bool {
     let mode = attachment.str_at(&["commandMode"]);
     attachment.is_str_at(&["type"], "queued_command")

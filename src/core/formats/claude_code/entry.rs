@@ -140,7 +140,7 @@ pub(super) enum MessageOrigin {
 }
 
 impl MessageOrigin {
-    /// Whether the message is an attachment.
+    /// Returns whether the message is an attachment.
     pub(super) fn is_attachment(self) -> bool {
         matches!(self, Self::Attachment { .. } | Self::Rendered { .. })
     }
@@ -197,7 +197,7 @@ pub(super) struct Boundary {
 }
 
 impl Boundary {
-    /// Whether it kept messages.
+    /// Returns whether it kept messages.
     pub(super) fn keeps_messages(&self) -> bool {
         !self.preserved.is_empty() || self.preserved_range.is_some()
     }

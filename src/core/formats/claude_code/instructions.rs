@@ -48,7 +48,7 @@ impl Instructions {
         Self { tools: parts(tools), texts: parts(texts.map(|text| Body::Text(text.into()))) }
     }
 
-    /// Whether there are tool definitions.
+    /// Returns whether there are tool definitions.
     pub(super) fn has_tools(&self) -> bool {
         !self.tools.is_empty()
     }

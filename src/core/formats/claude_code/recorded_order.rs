@@ -474,7 +474,7 @@ fn is_same(own: &Body, sent: &Body) -> bool {
     }
 }
 
-/// Whether a part was sent in place of another one.
+/// Returns whether a part was sent in place of another one.
 fn is_alike(own: &Body, sent: &Body) -> bool {
     let call = |body: &Body| match body {
         Body::ToolCall { call, .. } | Body::ToolResult { call, .. } => Some(call.clone()),

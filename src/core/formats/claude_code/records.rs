@@ -185,7 +185,8 @@ fn effort(record: &BorrowedValue<'_>) -> Option<Box<str>> {
     level.or_else(budget).map(Into::into)
 }
 
-/// Whether the user interrupted a call. (An interruption during tool use has a different text and follows its call.)
+/// Returns whether the user interrupted a call. (An interruption during tool use has a different text and follows its
+/// call.)
 pub(super) fn is_abort(parts: &[Part]) -> bool {
     let is_it = |part: &Part| matches!(&part.body, Body::Text(text) if &**text == "[Request interrupted by user]");
     parts.iter().any(is_it)

@@ -94,7 +94,7 @@ pub(super) fn first_version(entries: &[ClaudeEntry]) -> Option<Version> {
     entries.iter().filter_map(version).min()
 }
 
-/// Whether a record is an attachment without a text although its version records them. It was not sent.
+/// Returns whether a record is an attachment without a text although its version records them. It was not sent.
 pub(super) fn is_unsent(entry: &ClaudeEntry, since: Version) -> bool {
     let EntryKind::Message(message) = &entry.kind else {
         return false;
@@ -214,7 +214,7 @@ impl SentOrder<'_> {
         self.steps.push(Step::Record(PlacedRecord::alone(at)));
     }
 
-    /// Whether kept messages follow this record.
+    /// Returns whether kept messages follow this record.
     fn is_anchor(&self, at: usize, is_summary: bool) -> bool {
         let boundary = self.context.as_ref().filter(|it| it.kept.is_empty()).map(|it| it.boundary);
         boundary.is_some_and(|boundary| match &boundary.anchor {

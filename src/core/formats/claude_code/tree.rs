@@ -87,7 +87,7 @@ fn is_in(entry: &ClaudeEntry, is_sidechain: bool) -> bool {
     entry.node.as_ref().is_some_and(|n| n.is_sidechain == is_sidechain)
 }
 
-/// Whether the record is a message rather than an attachment.
+/// Returns whether the record is a message rather than an attachment.
 pub(super) fn is_message(entry: &ClaudeEntry) -> bool {
     match &entry.kind {
         EntryKind::Message(message) => !message.origin.is_attachment(),
@@ -332,7 +332,7 @@ impl<'a> CourseCalls<'a> {
         Self { groups, calls }
     }
 
-    /// Whether a record on a side branch belongs to the conversation.
+    /// Returns whether a record on a side branch belongs to the conversation.
     fn holds(&self, entry: &ClaudeEntry) -> bool {
         match &entry.kind {
             EntryKind::Answer(_) => group(entry).is_some_and(|g| self.groups.contains(g)),

@@ -60,7 +60,7 @@ pub(super) fn removed(document: Vec<u8>) -> Vec<u8> {
     [&document[..start], &document[span.end..]].concat()
 }
 
-/// Whether a document holds a compaction.
+/// Returns whether a document holds a compaction.
 pub(super) fn is_in(document: &[u8]) -> bool {
     json::member(document, &json::document_span(document), MEMBER).is_some()
 }

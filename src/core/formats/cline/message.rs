@@ -69,7 +69,7 @@ fn without_tags(text: &str) -> Option<&str> {
     rest.strip_suffix("</user_input>").filter(|_| is_word)
 }
 
-/// Whether a user message contains no text of the user, only tool results and the program's state.
+/// Returns whether a user message contains no text of the user, only tool results and the program's state.
 fn is_from_program(parts: &[Part]) -> bool {
     let texts = || {
         parts.iter().filter_map(|part| match &part.body {

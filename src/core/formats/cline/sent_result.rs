@@ -32,7 +32,7 @@ fn is_result(block: &Value) -> bool {
     json::str_at(block, &["type"]) == Some("tool_result")
 }
 
-/// Whether a value is media, whose data is sent whole.
+/// Returns whether a value is media, whose data is sent whole.
 fn is_media(value: &Value) -> bool {
     matches!(json::str_at(value, &["type"]), Some("image" | "document" | "audio"))
 }

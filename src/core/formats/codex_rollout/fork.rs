@@ -48,7 +48,7 @@ impl Fork {
         }
     }
 
-    /// Whether this line was copied from the parent. Must be called for every line, in order.
+    /// Returns whether this line was copied from the parent. Must be called for every line, in order.
     pub(super) fn is_copied(&mut self, line: &RolloutLine) -> bool {
         let Some(own) = self.own.as_deref().filter(|_| !self.is_over) else {
             return false;
@@ -73,7 +73,7 @@ impl Fork {
     }
 }
 
-/// Whether an id is a UUID of version 7, which begins with its time so that ids sort by age.
+/// Returns whether an id is a UUID of version 7, which begins with its time so that ids sort by age.
 fn is_timed(id: &str) -> bool {
     // The digit after the second hyphen is the version (RFC 9562, section 4.2).
     id.len() == 36 && id.as_bytes()[14] == b'7'

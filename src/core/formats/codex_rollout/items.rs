@@ -133,7 +133,7 @@ impl ResponseItem {
     }
 }
 
-/// Whether a text begins with `<environment_context>`, `<user_instructions>`, `# AGENTS.md instructions for` or
+/// Returns whether a text begins with `<environment_context>`, `<user_instructions>`, `# AGENTS.md instructions for` or
 /// similar, but not with the frame of an image.
 fn looks_injected(text: &str) -> bool {
     let tag = text.strip_prefix('<').unwrap_or_default();

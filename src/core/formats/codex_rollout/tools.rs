@@ -72,8 +72,8 @@ pub(super) fn result(value: &Value) -> Vec<Part> {
     parts
 }
 
-/// Whether a command failed. Codex does not mark it, but results have the exit code in their head or in surrounding
-/// JSON.
+/// Returns whether a command failed. Codex does not mark it, but results have the exit code in their head or in
+/// surrounding JSON.
 fn is_failure(text: &str) -> bool {
     let code = |head: &str, before: &str| {
         let (_, rest) = head.split_once(before)?;

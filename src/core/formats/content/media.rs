@@ -90,15 +90,32 @@ fn of_converse(block: &Value) -> Option<Media> {
         kinds.into_iter().find_map(|(name, kind)| Some((name, kind, block.get(name)?)))?;
     let format = string(inner, "format")?;
     let source = inner.get("source")?;
-    let mime = match (name, &*format) {
-        ("document", "pdf") => "application/pdf".to_owned(),
-        ("document", format) => format!("text/{format}"),
-        (name, format) => format!("{name}/{format}"),
+    let mime = if name == "document" {
+        document_type(&format).to_owned()
+    } else {
+        format!("{name}/{format}")
     };
     let data = source.get("bytes").and_then(|b| b.as_str().or_else(|| b.get("data")?.as_str()));
     let data = data.map(|data| MediaSource::Base64 { mime, data: data.to_owned() });
     let place = || source.get("s3Location")?.get("uri")?.as_str().map(MediaSource::from_url);
     Some(Media { kind, source: data.or_else(place)?, detail: ImageDetail::Auto })
+}
+
+/// Returns the MIME type of a format of documents in Bedrock's Converse API, or an empty one.
+/// <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html>
+fn document_type(format: &str) -> &'static str {
+    match format {
+        "pdf" => "application/pdf",
+        "doc" => "application/msword",
+        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "xls" => "application/vnd.ms-excel",
+        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "csv" => "text/csv",
+        "html" => "text/html",
+        "txt" => "text/plain",
+        "md" => "text/markdown",
+        _ => "",
+    }
 }
 
 fn of_provider(block: &Value) -> Option<Media> {
@@ -289,7 +306,7 @@ fn of_program(block: &Value) -> Option<Media> {
     Some(Media { kind, source, detail: ImageDetail::Auto })
 }
 
-/// Whether this is an attachment or a result of Crush, which have no type.
+/// Returns whether this is an attachment or a result of Crush, which have no type.
 fn is_of_crush(block: &Value) -> bool {
     let has = |key| block.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     has("Data") && has("MIMEType")

@@ -231,7 +231,7 @@ fn split_output(content: &Value) -> (String, Vec<&Value>) {
     }
 }
 
-/// Whether a block within a tool's output is text.
+/// Returns whether a block within a tool's output is text.
 pub(crate) fn is_text(block: &Value) -> bool {
     text_of_block(block).is_some()
 }

@@ -93,7 +93,7 @@ fn pixels(payload: &str) -> Option<(u32, u32)> {
     is_possible.then_some((size.width as u32, size.height as u32))
 }
 
-/// Whether a byte is a base64 digit, of the standard or the URL alphabet.
+/// Returns whether a byte is a base64 digit, of the standard or the URL alphabet.
 fn is_digit(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }

@@ -38,7 +38,8 @@ fn entries(rows: &Rows) -> Vec<DatabaseSession> {
         created: row.time("created_at"),
         updated: row.time("last_active"),
         // Several messages may be added within the second of `last_active`.
-        bytes: row.bytes() + row.integer("msg_count").unwrap_or(0).unsigned_abs(),
+        version: row.count("msg_count"),
+        bytes: row.bytes(),
         ..DatabaseSession::default()
     };
     rows.iter().map(entry).collect()

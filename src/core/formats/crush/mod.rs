@@ -32,8 +32,10 @@ pub(super) const FORMAT: Format = Format {
 
 const MESSAGES: &str = "messages";
 /// Titles of sessions that the programs did not name.
+// As in Crush (commit 37f36e938), `agent/agent.go`, `agent/agent_tool.go` and `ui/model/ui.go` in `internal`.
 const UNTITLED: [&str; 3] = ["New Session", "Untitled Session", "New Agent Session"];
 /// Tools that start a sub-agent.
+// As in Crush (commit 37f36e938), `internal/agent/agent_tool.go` and `internal/agent/tools/fetch_types.go`.
 const AGENTS: [&str; 2] = ["agent", "agentic_fetch"];
 
 fn detect(probe: &Probe) -> Option<String> {
@@ -76,7 +78,7 @@ fn note_counts(head: &Value, at: usize, notes: &mut Notes) {
     let count = |key| json::u64_at(head, &[key]).unwrap_or(0);
     let (prompt, answer) = (count("prompt_tokens"), count("completion_tokens"));
     let cost = head.get("cost").and_then(Value::as_f64).filter(|cost| *cost > 0.0);
-    if prompt + answer == 0 && cost.is_none() {
+    if prompt == 0 && answer == 0 && cost.is_none() {
         return;
     }
     let cost = cost.map(|cost| format!("; the whole session cost ${cost:.4}")).unwrap_or_default();

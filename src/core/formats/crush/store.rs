@@ -41,7 +41,7 @@ const MESSAGE: &[&str] = &[
     "parts",
 ];
 
-/// Returns the sessions with messages. A session that only asked for a title has none.
+/// Returns the sessions with messages. A session that only requested a title has none.
 fn entries(rows: &Rows) -> Vec<DatabaseSession> {
     let entry = |row: Record<'_>| DatabaseSession {
         id: row.id("id"),
@@ -50,7 +50,8 @@ fn entries(rows: &Rows) -> Vec<DatabaseSession> {
         updated: row.time("updated_at"),
         parent: Some(row.id("parent_session_id")).filter(|id| !id.is_empty()),
         // Several messages may be added within the second of `updated_at`.
-        bytes: row.bytes() + row.integer("message_count").unwrap_or(0).unsigned_abs(),
+        version: row.count("message_count"),
+        bytes: row.bytes(),
         ..DatabaseSession::default()
     };
     rows.iter().filter(|row| row.integer("message_count") != Some(0)).map(entry).collect()

@@ -177,7 +177,7 @@ fn id(bytes: &[u8], call: &Span) -> Option<String> {
     id.as_str().map(str::to_owned)
 }
 
-/// Whether the content itself contains the part's call or result.
+/// Returns whether the content itself contains the part's call or result.
 fn content_holds(bytes: &[u8], content: Option<&Span>, part: &Part) -> bool {
     let key = match part.body {
         Body::ToolCall { .. } => "functionCall",

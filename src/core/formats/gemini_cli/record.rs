@@ -106,7 +106,7 @@ impl GeminiRecord {
     }
 }
 
-/// Whether a user text describes the environment instead of being the user's.
+/// Returns whether a user text describes the environment instead of being the user's.
 pub(super) fn is_environment(text: &str) -> bool {
     text.starts_with("<session_context>")
 }

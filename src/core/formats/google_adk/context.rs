@@ -17,6 +17,7 @@ struct ContextEntry {
 /// The messages of the events that no rewind removed.
 #[derive(Debug)]
 pub(super) struct EventContext {
+    /// In the order of their events.
     entries: Vec<ContextEntry>,
     /// Number of entries that changes may still examine, as many as a session may keep.
     left: usize,
@@ -50,14 +51,17 @@ impl EventContext {
 
     /// Removes the events from one on. Returns the messages of the context after it, or `None` beyond the limit.
     pub(super) fn rewind(&mut self, first: usize) -> Option<Vec<usize>> {
-        self.entries.retain(|entry| entry.event < first);
+        let n = self.entries.partition_point(|entry| entry.event < first);
+        self.entries.truncate(n);
         self.messages()
     }
 
     /// Returns the messages that are sent: the summaries whose range is within no other, and the events in none of
     /// their ranges, by time.
     fn messages(&mut self) -> Option<Vec<usize>> {
-        self.left = self.left.checked_sub(self.entries.len())?;
+        let left = self.left.checked_sub(self.entries.len());
+        self.left = left.unwrap_or(0);
+        left?;
         let ranges = self.entries.iter().filter_map(|entry| Some((entry.start?, *entry)));
         let mut ranges: Vec<(f64, ContextEntry)> = ranges.collect();
         ranges.sort_by(|(start, a), (other, b)| {
@@ -104,7 +108,7 @@ mod tests {
         assert_eq!(context.compact(6, 6, (1.0, 2.0)), Some(vec![4, 6, 3, 5]));
         assert_eq!(context.compact(7, 7, (0.0, 3.0)), Some(vec![7, 5]));
         assert_eq!(context.compact(8, 8, (1.0, 2.0)), Some(vec![7, 5]), "within another");
-        // The summary goes with the event that recorded it.
+        // The event that recorded the summary is removed.
         assert_eq!(context.rewind(5), Some(vec![4, 2, 3]));
         assert_eq!(context.rewind(3), Some(vec![0, 1, 2]));
     }

@@ -35,9 +35,13 @@ pub(super) const FORMAT: Format = Format {
 const EVENTS: &str = "events";
 /// Mark in the document for actions that are stored as a Python pickle and change the context.
 const PICKLED_CHANGE: &str = "pickled_change";
+/// Warning about changes of the context beyond the limit.
+const TOO_MANY_CHANGES: &str =
+    "the changes of the context are too many to be read: the last ones are left out";
 /// Author of the user's events.
 const USER: &str = "user";
 /// Tools of the program itself, whose calls and results are not sent to the model.
+// As in google-adk 2.13.0, `utils/_function_call_names.py` and `flows/llm_flows/context/_contents.py`.
 const OWN_TOOLS: [&str; 3] =
     ["adk_request_credential", "adk_request_confirmation", "adk_framework"];
 
@@ -121,7 +125,7 @@ impl AdkReader {
         }
         let before = member(actions, "rewind_before_invocation_id", "rewindBeforeInvocationId");
         if let Some(invocation) = before.and_then(Value::as_str) {
-            return ("rewind", self.rewind(idx, invocation));
+            return ("rewind", self.rewind(idx, row, invocation, notes));
         }
         if member(event, "isolation_scope", "isolationScope").is_some() {
             notes.once(at, "events of task agents are not read: the agent of the session does not receive them");
@@ -211,22 +215,26 @@ impl AdkReader {
         let draft = Draft { is_summary: true, in_history: false, ..draft(row, role, parts) };
         self.transcript.builder.end_answer();
         let message = self.transcript.add_message(draft);
-        if let Some(kept) = self.context.compact(message, idx, (start, end)) {
-            self.transcript.builder.compaction("", None, None, kept);
-            let usage = member(&row.value, "usage_metadata", "usageMetadata");
-            let usage = notes.usage(row.span.start, usage.and_then(counts::gemini_usage));
-            if let Some(usage) = usage {
-                self.transcript.builder.summary_usage(None, usage);
-            }
+        let Some(kept) = self.context.compact(message, idx, (start, end)) else {
+            notes.once(row.span.start, TOO_MANY_CHANGES);
+            return true;
+        };
+        self.transcript.builder.compaction("", None, None, kept);
+        let usage = member(&row.value, "usage_metadata", "usageMetadata");
+        let usage = notes.usage(row.span.start, usage.and_then(counts::gemini_usage));
+        if let Some(usage) = usage {
+            self.transcript.builder.summary_usage(None, usage);
         }
         true
     }
 
     /// Removes the events from the first one of an invocation on.
-    fn rewind(&mut self, idx: usize, invocation: &str) -> bool {
+    fn rewind(&mut self, idx: usize, row: &Row, invocation: &str, notes: &mut Notes) -> bool {
         let first = self.first_events.get(invocation).filter(|first| **first < idx);
-        if let Some(kept) = first.and_then(|first| self.context.rewind(*first)) {
-            self.transcript.builder.revision(kept);
+        match first.map(|first| self.context.rewind(*first)) {
+            Some(Some(kept)) => self.transcript.builder.revision(kept),
+            Some(None) => notes.once(row.span.start, TOO_MANY_CHANGES),
+            None => {}
         }
         false
     }

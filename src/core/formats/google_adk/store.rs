@@ -131,7 +131,7 @@ fn event(row: Record<'_>) -> Vec<u8> {
     json_object(members.into_iter())
 }
 
-/// Whether pickled actions hold a compaction or a rewind.
+/// Returns whether pickled actions hold a compaction or a rewind.
 fn changes_context(pickle: &[u8]) -> bool {
     let after = |name: &[u8]| {
         let at = pickle.windows(name.len()).position(|window| window == name)?;

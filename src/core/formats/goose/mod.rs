@@ -127,7 +127,7 @@ fn total(head: &Value) -> Option<Usage> {
     })
 }
 
-/// Whether a message is visible to the user or the model (default: true).
+/// Returns whether a message is visible to the user or the model (default: true).
 fn is_visible(message: &Value, to: &str) -> bool {
     json::at(message, &["metadata", to]).and_then(Value::as_bool) != Some(false)
 }

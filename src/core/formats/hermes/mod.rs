@@ -33,13 +33,11 @@ pub(super) const FORMAT: Format = Format {
 const MESSAGES: &str = "messages";
 const USAGE: &str = "model_usage";
 /// Beginnings of summaries.
+// As in Hermes Agent 0.19.0, `agent/context_compressor.py`.
 const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"];
 /// Maximum number of first messages that a compaction keeps.
-// Chosen: the program keeps three unless told otherwise.
+// Chosen: more than the program keeps (default: 3).
 const MAX_FIRST: usize = 20;
-/// Maximum number of rows that are compared with rows before them.
-// Chosen: a second. Thousands of compactions of a usual session compare fewer.
-const MAX_COMPARED: usize = 100_000_000;
 
 fn detect(probe: &Probe) -> Option<String> {
     let document = probe.document()?;
@@ -74,8 +72,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         log.report.count_record("taken back", false);
     }
     let identities = sent.iter().map(|row| identity(&row.value)).collect();
-    let mut reader =
-        HermesReader { transcript, rows: &sent, identities, context: Vec::new(), n_compared: 0 };
+    let mut reader = HermesReader { transcript, rows: &sent, identities, context: Vec::new() };
     reader.read(progress, &mut log)?;
     let session = reader.transcript.finish();
     log.finish(input, session.into_iter().collect(), "a Hermes Agent session without a message")
@@ -125,8 +122,6 @@ struct HermesReader<'a> {
     identities: Vec<u64>,
     /// The context so far: the row and the index of each message.
     context: Vec<(usize, usize)>,
-    /// Number of rows compared so far.
-    n_compared: usize,
 }
 
 impl HermesReader<'_> {
@@ -149,7 +144,7 @@ impl HermesReader<'_> {
         Ok(())
     }
 
-    /// Whether the rows from `at` to a summary are copies of the first messages of the context.
+    /// Returns whether the rows from `at` to a summary are copies of the first messages of the context.
     fn begins_context(&self, at: usize, summary: usize) -> bool {
         summary - at <= MAX_FIRST.min(self.context.len())
             && self.context.iter().zip(at..summary).all(|((old, _), new)| self.is_copy(*old, new))
@@ -159,20 +154,11 @@ impl HermesReader<'_> {
         self.identities.get(new).is_some_and(|new| *new == self.identities[old])
     }
 
-    /// Returns the position in the context from which the rows from `after` on repeat it to its end.
-    fn repeated(&mut self, context: &[(usize, usize)], n_first: usize, after: usize) -> usize {
-        for from in n_first..context.len() {
-            let pairs = || context[from..].iter().zip(after..);
-            let n_equal = pairs().take_while(|((old, _), new)| self.is_copy(*old, *new)).count();
-            self.n_compared += n_equal + 1;
-            if n_equal == context.len() - from {
-                return from;
-            }
-            if self.n_compared > MAX_COMPARED {
-                break;
-            }
-        }
-        context.len()
+    /// Returns the number of last messages of a context that the rows from `after` on repeat.
+    fn n_repeated(&self, context: &[(usize, usize)], after: usize) -> usize {
+        let context: Vec<u64> = context.iter().map(|(row, _)| self.identities[*row]).collect();
+        let rows = self.identities.get(after..).unwrap_or_default();
+        overlap(&context, &rows[..rows.len().min(context.len())])
     }
 
     /// Adds the context that a compaction wrote. Returns the row after it.
@@ -194,9 +180,8 @@ impl HermesReader<'_> {
         }
         // The last messages of the context follow, from the first one that all rows repeat.
         let after = summary + 1;
-        let first = self.repeated(&before, n_first, after);
-        kept.extend(&before[first..]);
-        let n_last = before.len() - first;
+        let n_last = self.n_repeated(&before[n_first..], after);
+        kept.extend(&before[before.len() - n_last..]);
         for _ in 0..n_first + n_last {
             log.report.count_record("copy of a kept message", true);
         }
@@ -240,6 +225,22 @@ fn identity(message: &Value) -> u64 {
     hasher.finish()
 }
 
+/// Returns the number of elements of the longest end of `list` with which `next` begins.
+fn overlap(list: &[u64], next: &[u64]) -> usize {
+    // For each element of `next`, the longest beginning of `next` that ends there, without the one at the start.
+    let mut borders = vec![0; next.len()];
+    let longest = |borders: &[usize], mut n: usize, item: u64| {
+        while n > 0 && next.get(n) != Some(&item) {
+            n = borders[n - 1];
+        }
+        n + usize::from(next.get(n) == Some(&item))
+    };
+    for at in 1..next.len() {
+        borders[at] = longest(&borders, borders[at - 1], next[at]);
+    }
+    list.iter().fold(0, |n, item| longest(&borders, n, *item))
+}
+
 fn is_summary(message: &Value) -> bool {
     let text = json::str_at(message, &["content"]).unwrap_or_default();
     json::u64_at(message, &["_compressed_summary"]) == Some(1)
@@ -262,4 +263,18 @@ fn draft(row: &Row) -> Option<Draft> {
         time: json::millis_at(&row.value, &["timestamp"]),
         ..draft
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_longest_end_that_the_next_rows_repeat() {
+        assert_eq!(overlap(&[1, 2, 1, 2, 1], &[1, 2, 1, 3]), 3);
+        assert_eq!(overlap(&[1, 1, 1], &[1, 1, 1]), 3);
+        assert_eq!(overlap(&[1, 1, 2, 1, 1], &[1, 1, 2, 2]), 2);
+        assert_eq!(overlap(&[1, 2], &[3]), 0);
+        assert_eq!(overlap(&[], &[]), 0);
+    }
 }

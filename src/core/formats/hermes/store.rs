@@ -84,12 +84,10 @@ fn entries(rows: &Rows) -> Vec<DatabaseSession> {
         // Newer versions store each prompt once.
         key: row.id("system_prompt_hash"),
         // Every call and message changes a count.
-        bytes: row.bytes()
-            + ["message_count", "input_tokens", "output_tokens"]
-                .iter()
-                .filter_map(|count| row.integer(count))
-                .map(i64::unsigned_abs)
-                .fold(0, u64::wrapping_add),
+        version: ["message_count", "input_tokens", "output_tokens"]
+            .iter()
+            .fold(0, |version, count| row.count(count).saturating_add(version)),
+        bytes: row.bytes(),
         ..DatabaseSession::default()
     };
     rows.iter().map(entry).collect()

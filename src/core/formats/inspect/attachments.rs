@@ -5,7 +5,7 @@ use crate::json::{Map, Value};
 /// Start of a reference to an attachment.
 const REFERENCE: &str = "attachment://";
 /// Bytes that references may add to a small sample.
-// Chosen: as much as a session that nobody finds large.
+// Chosen: no more than a usual session takes.
 const HARMLESS: usize = 64 << 20;
 /// Size of the resolved texts, as a multiple of the size of the sample.
 // Chosen: an attachment is a prompt or a tool's description, which the pool of messages holds once.
@@ -16,8 +16,10 @@ pub(super) struct Attachments {
     texts: Map<String, Value>,
     /// Bytes that may still be added.
     left: usize,
-    /// Whether a reference was left as it is.
-    pub(super) is_incomplete: bool,
+    /// The log lacks an attachment that a message refers to.
+    pub(super) is_missing: bool,
+    /// A reference was not resolved because of the limit.
+    pub(super) is_over_limit: bool,
 }
 
 impl Attachments {
@@ -28,7 +30,7 @@ impl Attachments {
             _ => Map::new(),
         };
         let left = HARMLESS.saturating_add(size.saturating_mul(MOST_TIMES));
-        Self { texts, left, is_incomplete: false }
+        Self { texts, left, is_missing: false, is_over_limit: false }
     }
 
     /// Replaces the references within a value by the texts.
@@ -41,7 +43,8 @@ impl Attachments {
                         self.left -= full.len();
                         *text = full.to_owned();
                     }
-                    _ => self.is_incomplete = true,
+                    Some(_) => self.is_over_limit = true,
+                    None => self.is_missing = true,
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.resolve(item)),

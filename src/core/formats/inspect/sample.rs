@@ -48,10 +48,8 @@ impl Place<'_> {
         json::member(self.bytes, self.span, key)
     }
 
-    fn transcript(&self, number: usize) -> Transcript {
-        let number = self.n_before + number + 1;
-        let is_named = self.is_one_of_many || number > 1;
-        Transcript::new(self.input, super::FORMAT.name, is_named.then_some(number))
+    fn transcript(&self) -> Transcript {
+        Transcript::new(self.input, super::FORMAT.name, None)
     }
 }
 
@@ -75,7 +73,7 @@ pub(super) fn read(place: &Place<'_>, log: &mut ReadLog) -> Vec<Session> {
         tracks: Vec::new(),
         spans: HashMap::new(),
         calls: HashMap::new(),
-        compaction: None,
+        compactions: HashMap::new(),
     };
     for _ in &listed {
         reader.log.report.count_record("message of events", true);
@@ -86,12 +84,19 @@ pub(super) fn read(place: &Place<'_>, log: &mut ReadLog) -> Vec<Session> {
     if reader.tracks.is_empty() {
         reader.messages(&around);
     }
-    if reader.attachments.is_incomplete {
-        let text = "some texts are stored as attachments that the log does not hold";
+    if reader.attachments.is_missing {
+        let text = "some texts are stored as attachments that the log does not contain";
         reader.log.notes.once(place.span.start, text);
     }
-    let tracks = reader.tracks.into_iter().enumerate();
-    tracks.filter_map(|(idx, track)| finish(track, &title, idx)).collect()
+    if reader.attachments.is_over_limit {
+        let text = "the attachments of this sample are too large: some texts are left out";
+        reader.log.notes.once(place.span.start, text);
+    }
+    let mut sessions = Vec::new();
+    for track in reader.tracks {
+        sessions.extend(finish(track, &title, place, sessions.len()));
+    }
+    sessions
 }
 
 /// Returns the title of a sample's conversations.
@@ -104,12 +109,16 @@ fn title(task: &str, sample: &Value) -> String {
     format!("{task}: sample {}, epoch {}", text("id"), text("epoch"))
 }
 
-fn finish(track: Track, title: &str, idx: usize) -> Option<Session> {
+/// Returns a conversation with its title and its number, if it has messages. `idx` is its index in the sample.
+fn finish(track: Track, title: &str, place: &Place<'_>, idx: usize) -> Option<Session> {
     let Track { agent, mut transcript, .. } = track;
     let name = agent.as_ref().and_then(|agent| Some(format!(" ({})", agent.kind.as_deref()?)));
     let other = || if idx > 0 { format!(" ({})", idx + 1) } else { String::new() };
     transcript.title(&format!("{title}{}", name.unwrap_or_else(other)));
     let mut session = transcript.finish()?;
+    if place.is_one_of_many || idx > 0 {
+        session.source = place.input.source(super::FORMAT.name, Some(place.n_before + idx + 1));
+    }
     if let Some(agent) = agent {
         session.track = SessionTrack::SubAgent(agent);
     }
@@ -132,8 +141,8 @@ struct SampleReader<'a, 'b> {
     spans: HashMap<Box<str>, EventSpan>,
     /// Ids of the calls that started agents, by the spans of the agents.
     calls: HashMap<Box<str>, Box<str>>,
-    /// A compaction that the next call shows.
-    compaction: Option<RecordedEvent>,
+    /// Recorded compactions that no call shows yet, by the span of the agent.
+    compactions: HashMap<Option<Box<str>>, RecordedEvent>,
 }
 
 impl SampleReader<'_, '_> {
@@ -148,11 +157,13 @@ impl SampleReader<'_, '_> {
             match kind {
                 "model" => self.call(&span, &event, within),
                 "compaction" => {
-                    self.compaction = Some(RecordedEvent {
+                    let agent = self.agent(&event).or_else(|| within.cloned());
+                    let recorded = RecordedEvent {
                         kind: json::str_at(&event, &["type"]).unwrap_or_default().to_owned(),
                         before: counts::tokens_at(&event, &["tokens_before"]),
                         after: counts::tokens_at(&event, &["tokens_after"]),
-                    });
+                    };
+                    self.compactions.insert(agent.and_then(|agent| agent.id), recorded);
                 }
                 "span_begin" => self.span_begin(&event),
                 "tool" => self.tool(&event),
@@ -250,7 +261,8 @@ impl SampleReader<'_, '_> {
         };
         let agent = self.agent(event).or_else(|| within.cloned());
         let track = self.track(&context, agent, span, event);
-        let recorded = self.compaction.take();
+        let id = self.tracks[track].agent.as_ref().and_then(|agent| agent.id.clone());
+        let recorded = || self.compactions.remove(&id).unwrap_or_default();
         if self.tracks[track].update(context, &self.pool, recorded) {
             let text = "the instructions differ from call to call; the first are shown";
             self.log.notes.once(span.start, text);
@@ -305,7 +317,7 @@ impl SampleReader<'_, '_> {
         if let Some((_, at)) = known {
             return at;
         }
-        let mut transcript = self.place.transcript(self.tracks.len());
+        let mut transcript = self.place.transcript();
         let mut tools = event.get("tools").cloned().unwrap_or_default();
         self.attachments.resolve(&mut tools);
         if let Some(tools) = message::tools(&tools, span) {
@@ -320,7 +332,7 @@ impl SampleReader<'_, '_> {
         let bytes = self.place.bytes;
         let list = self.place.member("messages");
         let list = list.and_then(|list| json::elements(bytes, &list)).unwrap_or_default();
-        let mut transcript = self.place.transcript(0);
+        let mut transcript = self.place.transcript();
         let totals = sample.get("model_usage").and_then(Value::as_object);
         for (model, total) in totals.into_iter().flat_map(|totals| totals.iter()) {
             let total = self.log.notes.usage(self.place.span.start, message::usage(total));

@@ -37,12 +37,13 @@ impl Track {
         (self.current.last().as_ref().is_some_and(is_known), n)
     }
 
-    /// Adds what is new in the context of a call. Returns whether its instructions differ from those of the first call.
+    /// Adds what is new in the context of a call. If it lacks earlier messages, the log records a compaction
+    /// (`recorded`). Returns whether its instructions differ from those of the first call.
     pub(super) fn update(
         &mut self,
         mut context: Vec<usize>,
         pool: &Pool,
-        recorded: Option<RecordedEvent>,
+        recorded: impl FnOnce() -> RecordedEvent,
     ) -> bool {
         // Instructions that change between calls count as the same messages.
         let heads = self.current.iter().zip(&mut context);
@@ -76,7 +77,7 @@ impl Track {
             .collect();
         if is_managed {
             let kept = self.current.iter().map(|(_, message)| *message).collect();
-            let event = recorded.unwrap_or_default();
+            let event = recorded();
             self.transcript.builder.compaction(event.kind, event.before, event.after, kept);
         }
         is_changed

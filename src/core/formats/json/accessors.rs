@@ -15,7 +15,7 @@ pub(crate) fn str_at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
-/// Whether the value at a path is `true`.
+/// Returns whether the value at a path is `true`.
 pub(crate) fn is_true(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool) == Some(true)
 }

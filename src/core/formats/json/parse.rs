@@ -25,7 +25,7 @@ const MAX_VALUES: usize = 16_000_000;
 /// Number of times that a document is parsed: for detection and for its messages.
 pub(crate) const DOCUMENT_PASSES: u64 = 2;
 
-/// Whether a text has too many values, estimated by the commas between them.
+/// Returns whether a text has too many values, estimated by the commas between them.
 pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
     // A fast check first: most texts are too short or have too few commas even with those in strings.
     text.len() > MAX_VALUES
@@ -54,7 +54,7 @@ pub(crate) fn too_many_values() -> String {
     format!("it has more than {most} million values, more than any session")
 }
 
-/// Whether a text is exactly one value. Checks neither strings nor depth.
+/// Returns whether a text is exactly one value. Checks neither strings nor depth.
 pub(crate) fn is_one_value(text: &[u8]) -> bool {
     let mut stream = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
     matches!(stream.next(), Some(Ok(_))) && stream.byte_offset() == text.len()

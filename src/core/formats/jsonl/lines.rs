@@ -56,7 +56,7 @@ pub(super) fn numbered_lines(
     })
 }
 
-/// Whether the file has too many lines.
+/// Returns whether the file has too many lines.
 pub(crate) fn has_too_many_lines(bytes: &FileBytes) -> bool {
     bytes.len() > MAX_LINES && bytes.line_ends(&(0..bytes.len())) >= MAX_LINES
 }

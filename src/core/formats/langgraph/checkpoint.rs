@@ -10,6 +10,16 @@ pub(super) enum Encoded<'a> {
     Json(&'a [u8]),
 }
 
+/// A kind of message that is handled differently from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MessageKind {
+    Answer,
+    Result,
+    /// Names a message that is removed.
+    Removal,
+    Other,
+}
+
 /// The channels of a checkpoint.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoint<'a> {
@@ -52,7 +62,7 @@ impl<'a> Checkpoint<'a> {
         others.map(|(name, _)| &**name).collect()
     }
 
-    /// Whether the state has a summary outside of the messages.
+    /// Returns whether the state has a summary outside of the messages.
     pub(super) fn has_summary(&self) -> bool {
         let summary = self.channels.iter().find(|(name, _)| *name == "summary");
         summary.is_some_and(|(_, value)| value.text().is_some_and(|text| !text.is_empty()))
@@ -125,35 +135,51 @@ impl<'a> Encoded<'a> {
 
     /// Returns the members of a message: those of an object, or the dictionary itself.
     fn message(self) -> Self {
-        match self {
-            Self::MessagePack(bytes) => {
-                let members = Cursor::new(bytes).object_members();
-                Self::MessagePack(members.map_or(bytes, Cursor::rest))
-            }
-            Self::Json(_) => self.member("kwargs").unwrap_or(self),
+        if let Self::MessagePack(bytes) = self
+            && let Some(members) = Cursor::new(bytes).object_members()
+        {
+            return Self::MessagePack(members.rest());
         }
+        self.member("kwargs").unwrap_or(self)
     }
 
-    /// Whether this is a message: an object of such a class, or a dictionary with a content and a role or a type.
-    pub(super) fn is_message(self) -> bool {
+    /// Returns the class of an object: of Python, or as `dumpd` of `LangChain` writes it.
+    fn class(self) -> Option<String> {
         if let Self::MessagePack(bytes) = self
             && let Some(class) = Cursor::new(bytes).class()
         {
-            return class.ends_with("Message") || class.ends_with("MessageChunk");
+            return Some(class.to_owned());
         }
-        let message = self.message();
-        let has = |name| message.member(name).is_some();
-        has("content") && (has("type") || has("role"))
+        self.member("kwargs")?;
+        self.member("id")?.elements()?.last()?.text()
     }
 
-    /// Whether this message is neither an answer nor a result.
-    pub(super) fn is_of_user(self) -> bool {
-        let class = match self {
-            Self::MessagePack(bytes) => Cursor::new(bytes).class(),
-            Self::Json(_) => None,
+    /// Returns the kind of a message: an object of such a class, or a dictionary with a content and a type or a role.
+    fn kind(self) -> Option<MessageKind> {
+        let name = if let Some(class) = self.class() {
+            let class = class.strip_suffix("Chunk").unwrap_or(&class);
+            class.strip_suffix("Message")?.to_ascii_lowercase()
+        } else {
+            self.member("content")?;
+            let name = self.member("type").or_else(|| self.member("role"))?.text()?;
+            name.strip_suffix("MessageChunk").unwrap_or(&name).to_ascii_lowercase()
         };
-        let others = ["AIMessage", "ToolMessage", "FunctionMessage"];
-        class.is_none_or(|class| !others.iter().any(|other| class.starts_with(other)))
+        Some(match &*name {
+            "ai" | "assistant" => MessageKind::Answer,
+            "tool" | "function" => MessageKind::Result,
+            "remove" => MessageKind::Removal,
+            _ => MessageKind::Other,
+        })
+    }
+
+    /// Returns whether this is a message.
+    pub(super) fn is_message(self) -> bool {
+        self.kind().is_some()
+    }
+
+    /// Returns whether this message is neither an answer nor a result.
+    pub(super) fn is_of_user(self) -> bool {
+        !matches!(self.kind(), Some(MessageKind::Answer | MessageKind::Result))
     }
 
     /// Returns the identity of a message: its id and its content, or all of it without an id.
@@ -166,7 +192,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// Whether this message was written without an id, in short form, and is `other` in a checkpoint.
+    /// Returns whether this message was written without an id, in short form, and is `other` in a checkpoint.
     pub(super) fn is_short_for(self, other: Self) -> bool {
         self.identity().0.is_none() && self.content() == other.content()
     }
@@ -180,16 +206,20 @@ impl<'a> Encoded<'a> {
 
     /// Returns the id of a message that a removal names, if this is one.
     pub(super) fn removal(self) -> Option<Self> {
-        let is_removal = match self {
-            Self::MessagePack(bytes) => Cursor::new(bytes).class() == Some("RemoveMessage"),
-            Self::Json(_) => false,
-        };
+        let is_removal = self.kind() == Some(MessageKind::Removal);
         is_removal.then(|| self.message().member("id").map(Self::trimmed)).flatten()
     }
 
-    /// Whether this is the id with which a removal removes all messages.
+    /// Returns whether this is the id with which a removal removes all messages.
     pub(super) fn is_all(self) -> bool {
         self.text().as_deref() == Some("__remove_all__")
+    }
+
+    /// Returns the encoded bytes, which may continue after the value.
+    pub(super) fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::MessagePack(bytes) | Self::Json(bytes) => bytes,
+        }
     }
 
     /// Removes the bytes after the value.
@@ -209,5 +239,31 @@ impl<'a> Encoded<'a> {
                 (out.len() + text.len() <= most).then(|| out.push_str(text))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_is_that_of_the_class_the_type_or_the_role() {
+        let object = |class: &str| {
+            format!(
+                r#"{{"id":["langchain","schema","messages","{class}"],"kwargs":{{"content":"a","id":"1"}}}}"#
+            )
+        };
+        let kind = |json: &str| Encoded::Json(json.as_bytes()).kind();
+        assert_eq!(kind(&object("AIMessageChunk")), Some(MessageKind::Answer));
+        assert_eq!(kind(&object("HumanMessage")), Some(MessageKind::Other));
+        assert_eq!(kind(&object("Document")), None);
+        assert_eq!(kind(r#"{"type":"ai","content":"a"}"#), Some(MessageKind::Answer));
+        assert_eq!(kind(r#"{"type":"AIMessageChunk","content":"a"}"#), Some(MessageKind::Answer));
+        assert_eq!(kind(r#"{"role":"assistant","content":"a"}"#), Some(MessageKind::Answer));
+        assert_eq!(kind(r#"{"type":"tool","content":"a"}"#), Some(MessageKind::Result));
+        assert_eq!(kind(r#"{"role":"user"}"#), None);
+        let removal = object("RemoveMessage");
+        let removed = Encoded::Json(removal.as_bytes()).removal();
+        assert_eq!(removed, Some(Encoded::Json(br#""1""#)));
     }
 }

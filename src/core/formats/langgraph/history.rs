@@ -4,13 +4,15 @@ use super::checkpoint::Encoded;
 use crate::formats::folder::json_object;
 use crate::session::MAX_KEPT;
 use crate::units::Millis;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum length of the written messages in bytes, as of the text of a query.
 const MAX_BYTES: usize = 256 << 20;
-/// Maximum number of messages that are compared with written ones.
-// Chosen: some seconds. A thread of 5,000 messages that stores differences compares half as many.
-const MAX_COMPARED: usize = 25_000_000;
+/// Maximum number of messages that are read again, because their checkpoint does not repeat them. A long one counts for
+/// each kilobyte.
+// Chosen: some seconds. A thread of 5,000 messages that stores differences reads half as many.
+const MAX_REPEATED: usize = 25_000_000;
 
 /// The records of a thread.
 #[derive(Debug, Default)]
@@ -24,7 +26,9 @@ pub(super) struct History<'a> {
     n_bytes: usize,
     /// Number of messages that all changes keep, which a session limits.
     n_kept: usize,
-    n_compared: usize,
+    n_repeated: usize,
+    /// Changes of the context are left out.
+    pub(super) is_incomplete: bool,
 }
 
 impl<'a> History<'a> {
@@ -37,7 +41,7 @@ impl<'a> History<'a> {
         time: Option<Millis>,
         is_input: bool,
     ) {
-        let messages = messages.unwrap_or_else(|| self.changed(written));
+        let Some(messages) = messages.or_else(|| self.changed(written)) else { return };
         let n_known = self.n_messages;
         let context = self.numbered(messages);
         let is_new = |number: usize| number >= n_known;
@@ -60,7 +64,9 @@ impl<'a> History<'a> {
                 self.push(*message, time, true);
             }
             self.n_kept += rest;
-            if self.n_kept <= MAX_KEPT {
+            if self.n_kept > MAX_KEPT {
+                self.is_incomplete = true;
+            } else {
                 let numbers = context[..rest].iter().map(|(number, _)| number.to_string());
                 let numbers = format!("[{}]", numbers.collect::<Vec<_>>().join(","));
                 let record = [("context", numbers.into_bytes())].into_iter();
@@ -95,35 +101,53 @@ impl<'a> History<'a> {
         context
     }
 
-    /// Returns the messages after these writes, as `add_messages` changes them.
-    fn changed(&mut self, written: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<Encoded<'a>> {
-        let mut messages: Vec<Encoded<'a>> = self.context.iter().map(|(_, m)| *m).collect();
-        self.n_compared += messages.len();
+    /// Returns the messages after these writes, as `add_messages` changes them. Returns `None` if nothing is written or
+    /// beyond the limit.
+    fn changed(
+        &mut self,
+        written: impl Iterator<Item = (&'a str, &'a [u8])>,
+    ) -> Option<Vec<Encoded<'a>>> {
+        let mut written = written.peekable();
+        written.peek()?;
+        let cost = |message: &Encoded<'a>| 1 + message.bytes().len() / 1024;
+        self.n_repeated += self.context.iter().map(|(_, message)| cost(message)).sum::<usize>();
+        if self.n_repeated > MAX_REPEATED {
+            self.is_incomplete = true;
+            return None;
+        }
+        // A removed message leaves its position empty.
+        let mut messages: Vec<Option<Encoded<'a>>> =
+            self.context.iter().map(|(_, message)| Some(*message)).collect();
+        let ids = self.context.iter().enumerate();
+        let ids = ids.filter_map(|(at, (_, message))| Some((message.identity().0?, at)));
+        let mut positions: HashMap<Encoded<'a>, usize> = ids.collect();
         for (encoding, bytes) in written {
             let Some(value) = Encoded::new(encoding, bytes) else { continue };
-            if self.n_compared > MAX_COMPARED {
-                break;
-            }
             let all = value.elements().filter(|_| !value.is_message());
             let all = all.unwrap_or_else(|| vec![value]);
-            let removed = all.iter().filter_map(|message| message.removal());
-            let removed: HashSet<Encoded<'a>> = removed.collect();
-            if removed.iter().any(|id| id.is_all()) {
-                messages.clear();
-            } else if !removed.is_empty() {
-                messages.retain(|m| m.identity().0.is_none_or(|id| !removed.contains(&id)));
+            let (removals, others): (Vec<Encoded<'a>>, Vec<Encoded<'a>>) =
+                all.into_iter().partition(|message| message.removal().is_some());
+            for id in removals.into_iter().filter_map(Encoded::removal) {
+                if id.is_all() {
+                    messages.clear();
+                    positions.clear();
+                } else if let Some(at) = positions.remove(&id) {
+                    messages[at] = None;
+                }
             }
-            for message in all.into_iter().filter(|message| message.removal().is_none()) {
-                self.n_compared += messages.len();
-                let id = message.identity().0;
-                let same = |m: &&mut Encoded<'a>| id.is_some() && m.identity().0 == id;
-                match messages.iter_mut().find(same) {
-                    Some(old) => *old = message,
-                    None => messages.push(message),
+            for message in others {
+                match message.identity().0.map(|id| positions.entry(id)) {
+                    Some(Entry::Occupied(at)) => messages[*at.get()] = Some(message),
+                    id => {
+                        if let Some(Entry::Vacant(id)) = id {
+                            id.insert(messages.len());
+                        }
+                        messages.push(Some(message));
+                    }
                 }
             }
         }
-        messages
+        Some(messages.into_iter().flatten().collect())
     }
 
     fn push(&mut self, message: Encoded<'a>, time: Option<Millis>, is_inserted: bool) {
@@ -193,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_without_an_id_are_told_apart_by_position() {
+    fn messages_without_an_id_are_distinguished_by_position() {
         let twice = r#"[["user","go"],["user","go"]]"#;
         assert_eq!(records(&[r#"[["user","go"]]"#, twice]), ["go", "go"]);
         let with_ids = r#"[{"type":"human","id":"1","content":"go"},{"type":"human","id":"2","content":"go"}]"#;

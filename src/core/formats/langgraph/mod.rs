@@ -85,6 +85,12 @@ fn note_unread(head: &Value, at: usize, notes: &mut Notes) {
         let text = "the state has a `summary` outside of the messages; whether the program sends it is not recorded";
         notes.add(at, text);
     }
+    if json::is_true(head, &["incomplete"]) {
+        notes.add(
+            at,
+            "the thread is too long to be read whole: the last changes of its context are left out",
+        );
+    }
     if let Some(encoding) = json::str_at(head, &["unread"]).filter(|name| !name.is_empty()) {
         let encoding = json::shortened(encoding);
         notes.add(at, format!("checkpoints in the encoding `{encoding}` are not read"));

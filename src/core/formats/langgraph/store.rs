@@ -6,6 +6,7 @@ use super::checkpoint::Checkpoint;
 use super::history::History;
 use crate::formats::database::{Database, DatabaseSession, Record, RowFilter, Rows, TableQuery};
 use crate::formats::folder::{json_list, json_object};
+use crate::formats::json;
 use crate::json::Value;
 use crate::units::Millis;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -123,7 +124,8 @@ fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
         let written = before.iter().filter(|row| Some(row.text("channel")) == channel);
         let written = written.map(|row| (row.text("type"), row.blob("value")));
         let time = time_of(row.text("checkpoint_id"));
-        let is_input = row.text("metadata").contains("\"source\": \"input\"");
+        let metadata = crate::json::from_str(row.text("metadata")).unwrap_or_default();
+        let is_input = json::str_at(&metadata, &["source"]) == Some("input");
         history.add(checkpoint.messages(channel.unwrap_or_default()), written, time, is_input);
         before = by_checkpoint.remove(row.text("checkpoint_id")).unwrap_or_default();
     }
@@ -131,6 +133,7 @@ fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
     let text = |text: &str| Value::from(text).to_string().into_bytes();
     let number = |number: usize| number.to_string().into_bytes();
     let others = head.other_channels(channel.unwrap_or_default());
+    let incomplete = history.is_incomplete.then(|| ("incomplete", b"true".to_vec()));
     json_object(
         [
             ("thread_id", text(&entry.id)),
@@ -142,7 +145,8 @@ fn document(entry: &DatabaseSession, rows: &[Rows]) -> Vec<u8> {
             ("has_summary", head.has_summary().to_string().into_bytes()),
             ("records", json_list(history.finish().into_iter())),
         ]
-        .into_iter(),
+        .into_iter()
+        .chain(incomplete),
     )
 }
 

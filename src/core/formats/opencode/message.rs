@@ -89,7 +89,7 @@ fn file(idx: usize, value: &Value, within: Option<&str>) -> Option<Part> {
     media(value).map(|media| part(idx, media.body(within)))
 }
 
-/// Whether an attachment is sent as media.
+/// Returns whether an attachment is sent as media.
 pub(super) fn is_media(file: &Value) -> bool {
     media(file).is_some()
 }

@@ -97,7 +97,7 @@ impl Wire {
     }
 }
 
-/// Whether a value lists messages with roles.
+/// Returns whether a value lists messages with roles.
 fn has_roles(list: Option<&Value>) -> bool {
     let list = list.and_then(Value::as_array);
     list.is_some_and(|list| {

@@ -84,7 +84,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Whether the record's parent is not the last record, and the path to it is not that of the session.
+    /// Returns whether the record's parent is not the last record, and the path to it is not that of the session.
     fn must_relink(&self, record: &Kept<'_>) -> bool {
         let Some(parent) = &record.parent else {
             // A second root would begin another conversation.
@@ -102,7 +102,7 @@ impl<'a> Chain<'a> {
         record.parent.clone().filter(|parent| !self.is_taken(parent))
     }
 
-    /// Whether a record has this id.
+    /// Returns whether a record has this id.
     fn is_taken(&self, id: &str) -> bool {
         self.written.contains_key(id) || self.kept.contains(id)
     }

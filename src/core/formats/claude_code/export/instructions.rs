@@ -16,7 +16,7 @@ pub(super) enum WrittenInstructions {
     New(Value),
 }
 
-/// Whether a record has instructions.
+/// Returns whether a record has instructions.
 pub(super) fn is_record(record: &[u8]) -> bool {
     let whole = 0..record.len();
     let is = |value: Span, text: &str| record[value] == *text.as_bytes();

@@ -105,7 +105,7 @@ pub(super) fn export(session: &Session, managed: &Managed) -> Result<Vec<u8>, Ca
     Ok(out)
 }
 
-/// Whether an entry has instructions or tool definitions, which are written apart.
+/// Returns whether an entry has instructions or tool definitions, which are written apart.
 fn is_system(session: &Session, entry: &ManagedEntry) -> bool {
     match entry {
         ManagedEntry::Kept { message } | ManagedEntry::Edited { message, .. } => {
@@ -115,13 +115,13 @@ fn is_system(session: &Session, entry: &ManagedEntry) -> bool {
     }
 }
 
-/// Whether a message is that of a request, and no record of the conversation has it.
+/// Returns whether a message is that of a request, and no record of the conversation has it.
 fn is_recorded(session: &Session, bytes: &[u8], message: usize) -> bool {
     let message = Some(&session.messages[message]).filter(|message| !message.in_history);
     message.and_then(|message| message.raw.first()).is_some_and(|span| is_blob(bytes, span))
 }
 
-/// Whether a record is a message of a request.
+/// Returns whether a record is a message of a request.
 fn is_blob(bytes: &[u8], span: &Span) -> bool {
     let kind = json::member(bytes, span, "type");
     kind.is_some_and(|kind| bytes[kind] == *b"\"api-request-blob\"")
@@ -143,7 +143,7 @@ fn recorded<'a>(
     Some(WrittenLine::Recorded { message, rank })
 }
 
-/// Whether all messages are kept in order.
+/// Returns whether all messages are kept in order.
 fn is_whole(session: &Session, managed: &Managed) -> bool {
     let is_kept = |(idx, entry): (usize, &ManagedEntry)| matches!(entry, ManagedEntry::Kept { message } if *message == idx);
     managed.entries.len() == session.messages.len()
@@ -284,14 +284,14 @@ fn as_sent_by_request(
     parts.collect()
 }
 
-/// Whether a record of a message is a reminder in its last tool result.
+/// Returns whether a record of a message is a reminder in its last tool result.
 fn is_reminder(session: &Session, message: usize, record: usize) -> bool {
     let message = &session.messages[message];
     let has_part = |part: &Part| part.record as usize == record;
     record > 0 && message.role == Role::User && !session.parts_of(message).iter().any(has_part)
 }
 
-/// Whether the tool result with the reminders of a message is unchanged.
+/// Returns whether the tool result with the reminders of a message is unchanged.
 fn has_reminders(session: &Session, message: usize, kept: &[ManagedPart]) -> bool {
     let message = &session.messages[message];
     let is_result = |part: &Part| matches!(part.body, Body::ToolResult { .. });

@@ -82,7 +82,7 @@ fn keep_order_of(run: &mut [WrittenLine<'_>]) {
     }
 }
 
-/// Whether the program sends the records of a run in the order of the conversation.
+/// Returns whether the program sends the records of a run in the order of the conversation.
 fn is_sent_in_order(run: &[WrittenLine<'_>]) -> bool {
     let of = |is_it: fn(RunRole) -> bool| run.iter().filter(move |item| is_it(role(item)));
     let is_inside = |role| role == RunRole::Reminder { is_beside: false };

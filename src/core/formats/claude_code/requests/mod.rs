@@ -120,7 +120,7 @@ impl<'a> Requests<'a> {
         Ok(())
     }
 
-    /// Whether the record with this index is a request that has its recorded hash.
+    /// Returns whether the record with this index is a request that has its recorded hash.
     pub(super) fn is_verified(&self, at: usize) -> bool {
         self.verified.contains(&at)
     }
@@ -130,7 +130,7 @@ impl<'a> Requests<'a> {
         self.by_id.get(answer.request.as_deref()?).copied()
     }
 
-    /// Whether texts were left out of the record of this request.
+    /// Returns whether texts were left out of the record of this request.
     pub(super) fn is_cut(&self, request: usize) -> bool {
         self.recorded[request].is_cut
     }

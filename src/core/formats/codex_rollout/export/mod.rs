@@ -121,7 +121,7 @@ fn part_changes<'a>(
     session.parts_of(message).iter().zip(changes).collect()
 }
 
-/// Whether all instructions that Codex added to the real context are kept verbatim.
+/// Returns whether all instructions that Codex added to the real context are kept verbatim.
 fn keeps_setup(session: &Session, managed: &Managed, context: &[usize]) -> bool {
     let kept: HashSet<usize> = managed
         .entries

@@ -76,7 +76,7 @@ impl<'a> SourceLines<'a> {
         self.lines.iter().filter(is_head).map(|line| &line.span)
     }
 
-    /// Whether the record at this byte range is a head.
+    /// Returns whether the record at this byte range is a head.
     pub(super) fn is_head(&self, span: &Span) -> bool {
         let at = self.lines.binary_search_by_key(&span.start, |line| line.span.start);
         at.is_ok_and(|at| matches!(self.lines[at].kind, LineKind::Head { .. }))
