@@ -47,7 +47,7 @@ pub(super) struct Args {
     /// Folder for the policy's files [default: OUT.files, without OUT's extension]
     #[arg(long, value_name = "FOLDER", value_parser = output, help_heading = "Output")]
     files: Option<PathBuf>,
-    /// Add a new session to the store of the agent, or of another one with --to, and print the command that resumes it; without sidecars for `restore`, and -o only for opencode
+    /// Add a new session to the store of the agent, or of another one with --to, and print the command that resumes it; -o only for opencode
     #[arg(long, help_heading = "Output")]
     resumable: bool,
     #[command(flatten)]
@@ -89,21 +89,18 @@ impl Args {
         shared.refuse_what_if("compact")?;
         let file = &self.file.file;
         // Another agent gets the last context also if nothing is removed.
-        let lane = match self.format.filter(|_| self.resumable) {
-            Some(_) => self.lanes.one_or_none("compact", shared)?,
-            None => {
-                let lane = self.lanes.one_or_none("compact", shared)?;
-                if self.resumable
-                    && lane.policy.stages.is_empty()
-                    && !shared.manual_edits.has_edits()
-                {
-                    bail!(
-                        "without a policy, --resumable needs the agent to continue in: add --to AGENT ({})",
-                        agents()
-                    );
-                }
-                self.lanes.one("compact", shared)?
+        let lane = if self.resumable {
+            let lane = self.lanes.one_or_none("compact", shared)?;
+            let is_unchanged = lane.policy.stages.is_empty() && !shared.manual_edits.has_edits();
+            if is_unchanged && self.format.is_none() {
+                bail!(
+                    "without a policy, --resumable needs the agent to continue in: add --to AGENT ({})",
+                    agents()
+                );
             }
+            lane
+        } else {
+            self.lanes.one("compact", shared)?
         };
         let schedule = self.schedule()?;
         if is_stdin(file) && self.output.is_none() && !self.resumable {

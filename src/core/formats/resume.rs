@@ -1,7 +1,7 @@
 //! Resuming a written session: the steps that the program needs to list it.
 
 use super::CannotExport;
-use super::handoff::rfc3339;
+use super::json::rfc3339_of;
 use crate::session::{Managed, Session, bare_model_name};
 use crate::units::Millis;
 use serde::Deserialize;
@@ -156,7 +156,7 @@ impl NewSession {
 
     /// Returns the current time in RFC 3339 format with milliseconds, in UTC.
     pub(super) fn time(&self) -> String {
-        rfc3339(self.now)
+        rfc3339_of(self.now)
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::formats::anthropic_messages::{media_value, result_value};
 use crate::formats::content::Media;
 use crate::formats::handoff::{
-    AnswerBlock, Handoff, HandoffBlock, HandoffContent, JsonLines, has_calls, rfc3339,
+    AnswerBlock, Handoff, HandoffBlock, HandoffContent, JsonLines, has_calls,
 };
+use crate::formats::json::rfc3339_of;
 use crate::formats::resume::NO_SESSION;
 use crate::json::{Map, Value, json};
 use crate::session::{Managed, Session};
@@ -89,7 +90,7 @@ impl RecordWriter {
         record.insert("type".to_owned(), kind.into());
         record.insert("message".to_owned(), message);
         record.insert("uuid".to_owned(), uuid.as_str().into());
-        record.insert("timestamp".to_owned(), rfc3339(time).into());
+        record.insert("timestamp".to_owned(), rfc3339_of(time).into());
         self.lines.push(&record.into());
         self.parent = uuid.into();
     }

@@ -3,8 +3,9 @@
 use super::record::message_item;
 use crate::formats::content::Media;
 use crate::formats::handoff::{
-    AnswerBlock, Handoff, HandoffBlock, HandoffCall, HandoffContent, JsonLines, rfc3339,
+    AnswerBlock, Handoff, HandoffBlock, HandoffCall, HandoffContent, JsonLines,
 };
+use crate::formats::json::rfc3339_of;
 use crate::formats::resume::NO_SESSION;
 use crate::json::{Map, Value, json};
 use crate::session::{Managed, MediaKind, Role, Session};
@@ -14,7 +15,7 @@ use crate::units::Millis;
 pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
     let handoff = Handoff::new(session, managed);
     let mut lines = JsonLines::default();
-    let start = rfc3339(handoff.start());
+    let start = rfc3339_of(handoff.start());
     let mut head: Map<String, Value> = Map::new();
     head.insert("id".to_owned(), NO_SESSION.into());
     head.insert("timestamp".to_owned(), start.as_str().into());
@@ -46,7 +47,7 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
 }
 
 fn push(lines: &mut JsonLines, time: Millis, kind: &str, payload: &Value) {
-    lines.push(&json!({"timestamp": rfc3339(time), "type": kind, "payload": payload}));
+    lines.push(&json!({"timestamp": rfc3339_of(time), "type": kind, "payload": payload}));
 }
 
 /// Writes the texts and calls of an answer, then the results.

@@ -2,8 +2,9 @@
 
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::handoff::{
-    AnswerBlock, Handoff, HandoffBlock, HandoffCall, HandoffContent, JsonLines, rfc3339,
+    AnswerBlock, Handoff, HandoffBlock, HandoffCall, HandoffContent, JsonLines,
 };
+use crate::formats::json::rfc3339_of;
 use crate::formats::resume::NO_SESSION;
 use crate::json::{Map, Value, json};
 use crate::session::{Managed, Session};
@@ -23,7 +24,7 @@ pub(super) fn is_left_out(text: &str) -> bool {
 pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
     let mut handoff = Handoff::new(session, managed);
     let mut lines = JsonLines::default();
-    let (start, end) = (rfc3339(handoff.start()), rfc3339(handoff.end()));
+    let (start, end) = (rfc3339_of(handoff.start()), rfc3339_of(handoff.end()));
     lines.push(&json!({
         "sessionId": NO_SESSION, "projectHash": NO_SESSION, "startTime": start, "lastUpdated": end,
         "kind": "main",
@@ -31,7 +32,7 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
     for message in std::mem::take(&mut handoff.messages) {
         let mut record = Map::new();
         record.insert("id".to_owned(), handoff.ids.uuid().into());
-        record.insert("timestamp".to_owned(), rfc3339(message.time).into());
+        record.insert("timestamp".to_owned(), rfc3339_of(message.time).into());
         match message.content {
             HandoffContent::User(blocks) => {
                 record.insert("type".to_owned(), "user".into());
@@ -39,7 +40,7 @@ pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
             }
             HandoffContent::Answer(blocks) => {
                 record.insert("type".to_owned(), "gemini".into());
-                answer(&mut record, blocks, handoff.model.as_deref(), &rfc3339(message.time));
+                answer(&mut record, blocks, handoff.model.as_deref(), &rfc3339_of(message.time));
             }
         }
         lines.push(&record.into());

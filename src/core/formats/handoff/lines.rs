@@ -3,9 +3,7 @@
 use crate::formats::editing::{Patch, json_string};
 use crate::json::Value;
 use crate::session::Span;
-use crate::units::Millis;
 use std::fmt::Write as _;
-use std::time::{Duration, UNIX_EPOCH};
 
 /// Serialized records, one per line. Kept as text because values need several times the memory.
 #[derive(Default)]
@@ -21,15 +19,6 @@ impl JsonLines {
     pub(in crate::formats) fn into_bytes(self) -> Vec<u8> {
         self.0.into_bytes()
     }
-}
-
-/// Formats a time in RFC 3339 with milliseconds, in UTC. Times that the format cannot express become its first one.
-pub(in crate::formats) fn rfc3339(time: Millis) -> String {
-    /// Milliseconds from 1970-01-01 to 10000-01-01.
-    const YEAR_10_000: i64 = 253_402_300_800_000;
-    let millis = if (0..YEAR_10_000).contains(&time.0) { time.0 } else { 0 };
-    let time = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-    humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
 }
 
 /// Returns patches that replace ids in the members of `span` whose keys end in `id` and that hold nothing else. `new_id`
@@ -98,11 +87,5 @@ mod tests {
         // A torn file.
         let torn = br#"{"id":"a"#;
         assert!(id_patches(torn, &(0..torn.len()), new).is_empty());
-    }
-
-    #[test]
-    fn times_have_milliseconds() {
-        assert_eq!(rfc3339(Millis(1_645_557_742_007)), "2022-02-22T19:22:22.007Z");
-        assert_eq!(rfc3339(Millis(i64::MAX)), "1970-01-01T00:00:00.000Z");
     }
 }

@@ -22,7 +22,7 @@ mod ids;
 mod lines;
 
 pub(super) use ids::HandoffIds;
-pub(super) use lines::{JsonLines, id_patches, rfc3339};
+pub(super) use lines::{JsonLines, id_patches};
 
 use super::content::Media;
 use super::message_list::{PlainBlock, PlainMessage, plain_messages};

@@ -14,4 +14,4 @@ pub(super) use parse::{
     DOCUMENT_PASSES, LARGE, has_too_many_values, is_one_value, parse_document, too_many_values,
 };
 pub(super) use span::{document_span, elements, member, members};
-pub(super) use time::{millis, millis_read};
+pub(super) use time::{millis, millis_read, rfc3339_of};

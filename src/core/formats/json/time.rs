@@ -1,12 +1,19 @@
-//! Parses the times that session files record.
+//! Parses the times that session files record, and writes them.
 
 use crate::json::{BorrowedValue, Value};
 use crate::units::Millis;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// First millisecond of the year 10000. Times of sessions are between 1970 and this.
 // RFC 3339 has four digits for the year, so that a later time could not be displayed.
 const END_OF_TIME: i64 = 253_402_300_800_000;
+
+/// Returns a time in RFC 3339 with milliseconds, in UTC. Times that the format cannot express become its first one.
+pub(crate) fn rfc3339_of(time: Millis) -> String {
+    let millis = if (0..END_OF_TIME).contains(&time.0) { time.0 } else { 0 };
+    let time = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    humantime::format_rfc3339_millis(UNIX_EPOCH + time).to_string()
+}
 
 /// Parses a time: RFC 3339 with `Z` or an offset, or seconds, milliseconds or microseconds since 1970. Returns `None`
 /// for implausible times.
@@ -77,6 +84,12 @@ mod tests {
     use super::*;
     use crate::json::json;
     use proptest::prelude::*;
+
+    #[test]
+    fn written_times_have_milliseconds() {
+        assert_eq!(rfc3339_of(Millis(1_645_557_742_007)), "2022-02-22T19:22:22.007Z");
+        assert_eq!(rfc3339_of(Millis(i64::MAX)), "1970-01-01T00:00:00.000Z");
+    }
 
     #[test]
     fn parses_all_notations_of_a_time() {

@@ -2,8 +2,9 @@
 
 use crate::formats::content::{Media, MediaSource};
 use crate::formats::handoff::{
-    AnswerBlock, Handoff, HandoffBlock, HandoffContent, JsonLines, has_calls, rfc3339,
+    AnswerBlock, Handoff, HandoffBlock, HandoffContent, JsonLines, has_calls,
 };
+use crate::formats::json::rfc3339_of;
 use crate::formats::resume::{NO_SESSION, provider_of};
 use crate::json::{Value, json};
 use crate::session::{Managed, MediaKind, Session};
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 pub(super) fn write(session: &Session, managed: &Managed) -> Vec<u8> {
     let mut handoff = Handoff::new(session, managed);
     let messages = std::mem::take(&mut handoff.messages);
-    let start = rfc3339(messages.first().map_or(Millis(0), |message| message.time));
+    let start = rfc3339_of(messages.first().map_or(Millis(0), |message| message.time));
     let mut writer = EntryWriter {
         handoff,
         lines: JsonLines::default(),
@@ -97,7 +98,7 @@ impl EntryWriter {
     fn entry(&mut self, time: Millis, kind: &str, key: &str, value: &Value) {
         let id = self.handoff.ids.short(|id| self.used.contains(id));
         self.lines.push(&json!({
-            "type": kind, "id": id, "parentId": self.parent, "timestamp": rfc3339(time), key: value,
+            "type": kind, "id": id, "parentId": self.parent, "timestamp": rfc3339_of(time), key: value,
         }));
         self.used.insert(id.clone());
         self.parent = id.into();
