@@ -53,9 +53,10 @@ pub(super) fn show(
     ui.advance_cursor_after_rect(area);
 }
 
-/// Returns the color of a group; colors repeat after the last.
+/// Returns the color of a group. Colors repeat after the last, darker.
 fn color(colors: &Palette, group: usize) -> Color32 {
-    colors.background.lerp_to_gamma(colors.lane(group), AREA_MIX)
+    let n_before = (0..group).filter(|before| colors.lane(*before) == colors.lane(group)).count();
+    colors.background.lerp_to_gamma(colors.lane(group), AREA_MIX / (n_before + 1) as f32)
 }
 
 /// Draws one bar a call, or one of the largest call of each column of pixels.
