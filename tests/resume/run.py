@@ -191,8 +191,10 @@ def direction(program, source, target, executable, case, compact):
         wanted = read(program, path, env, project)
         own = {"claude": "<system-reminder>", "gemini": "<session_context>"}.get(source)
         if source == target.name and own:
-            # The program renders its reminders anew.
-            wanted = [text for text in wanted[0] if not text.startswith(own)], wanted[1]
+            # The program renders its reminders anew, also those within results.
+            texts = [text for text in wanted[0] if not text.startswith(own)]
+            bare = lambda results: results and [text.split(own)[0] for text in results]
+            wanted = texts, [(name, given, bare(results)) for name, given, results in wanted[1]]
         resumed = result["resumable"]
         output, ok = agents.run(target.resume(executable, resumed["id"], resumed["path"]), project, env)
         bodies = [body for _, body in scripted.requests if agents.PROMPT in json.dumps(body, ensure_ascii=False)]
