@@ -8,7 +8,7 @@ use crate::analysis::tools::tool_uses;
 use crate::engine::{Case, Outcome};
 use crate::units::{Tokens, Usd};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What a source contributed to the recorded run.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,8 +68,12 @@ impl Attribution {
         let prices = prompt_prices(bills, cost);
         let is_answered =
             |call: usize| recorded.samples.get(call).is_none_or(|sample| !sample.is_rejected);
+        // Only of messages with a source: a list of the calls of every message grows with the square of the session.
+        let with_source: HashSet<usize> =
+            sources.pieces.iter().map(|piece| piece.message).collect();
+        let is_needed = |message: &usize| with_source.contains(message);
         let mut calls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (message, range) in sendings(&case.session) {
+        for (message, range) in sendings(&case.session).into_iter().filter(|(m, _)| is_needed(m)) {
             let answered = range.filter(|call| is_answered(*call));
             calls.entry(message).or_default().extend(answered);
         }
