@@ -159,7 +159,11 @@ fn no_counter_panics_on_a_megabyte() {
     texts.par_iter().for_each(|(name, text)| {
         let counts: Vec<u32> = tokens::COUNTERS.iter().map(|c| (c.count)(text)).collect();
         assert!(counts.iter().all(|n| *n > 0), "{name}: {counts:?}");
-        assert_eq!(counts[0], counts[2], "{name}: the guarded reference");
+        // Only builds with the feature `tiktoken-rs` have it.
+        let is_reference = |c: &tokens::Counter| c.name == "o200k_base_tiktoken_rs";
+        if let Some(at) = tokens::COUNTERS.iter().position(is_reference) {
+            assert_eq!(counts[0], counts[at], "{name}: the guarded reference");
+        }
     });
 }
 
