@@ -14,6 +14,7 @@ mod facts;
 mod findings;
 mod insights;
 mod invariants;
+mod live;
 mod loss;
 mod manual_edits;
 mod named_actions;

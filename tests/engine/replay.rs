@@ -432,6 +432,7 @@ fn compacting_now_equals_a_replay_that_first_acts_at_that_call() {
                         let reply = Estimator.answer(&case, &request);
                         run.provide(reply);
                     }
+                    Poll::Ready => unreachable!("no live run"),
                     Poll::Done(outcome) => break outcome,
                 }
             };

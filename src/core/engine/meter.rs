@@ -46,7 +46,7 @@ impl Meter {
         Self { count: Count::True, per_message: 0, per_media: None, leaves_out: Vec::new() };
 
     /// Returns a key that identifies the meter.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         let count = match self.count {
             Count::True => "true",
             Count::Counter(counter) => counter.name,
@@ -170,28 +170,34 @@ impl Meter {
     }
 
     fn column(&self, case: &Case) -> MeterColumn {
-        let truth = &case.ledger.truth;
+        let mut column = MeterColumn { per_part: Vec::new(), per_message: Vec::new() };
+        self.grow(case, &mut column);
+        column
+    }
+
+    /// Adds the weights of the messages that a column does not have yet.
+    pub(crate) fn grow(&self, case: &Case, column: &mut MeterColumn) {
+        let (session, truth) = (&case.session, &case.ledger.truth);
+        let (parts, messages) = (column.per_part.len(), column.per_message.len());
         let counter = match self.count {
             Count::Counter(counter) => counter,
-            Count::Named(meter) => return named_column(case, meter),
+            Count::Named(meter) => return grow_named(case, meter, column),
             Count::True => {
-                return MeterColumn {
-                    per_part: truth.per_part.clone(),
-                    per_message: truth.per_message.clone(),
-                };
+                column.per_part.extend(&truth.per_part[parts..]);
+                column.per_message.extend(&truth.per_message[messages..]);
+                return;
             }
         };
-        let parts = case.session.parts.par_iter().zip(&case.index.kinds).zip(&truth.per_part);
+        let new = session.parts[parts..].par_iter().zip(&case.index.kinds[parts..]);
         let weigh = |((part, kind), truth): ((&Part, &Kind), &u32)| {
             if self.leaves_out.contains(kind) { 0 } else { self.part(counter, part, *truth) }
         };
-        let per_part: Vec<u32> = parts.map(weigh).collect();
+        column.per_part.par_extend(new.zip(&truth.per_part[parts..]).map(weigh));
         let sum = |parts: &[u32]| {
             parts.iter().fold(self.per_message, |sum, part| sum.saturating_add(*part))
         };
-        let per_message =
-            case.session.messages.iter().map(|m| sum(&per_part[m.parts.clone()])).collect();
-        MeterColumn { per_part, per_message }
+        let new = session.messages[messages..].iter();
+        column.per_message.extend(new.map(|m| sum(&column.per_part[m.parts.clone()])));
     }
 
     fn part(&self, counter: &Counter, part: &Part, truth: u32) -> u32 {
@@ -205,16 +211,17 @@ impl Meter {
     }
 }
 
-/// Weighs the session on a real system's own meter, where only whole messages have a weight.
-fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
+/// Weighs messages on a real system's own meter, where only whole messages have a weight.
+fn grow_named(case: &Case, meter: &NamedMeter, column: &mut MeterColumn) {
     let units = |message: u32| {
         let messages = case.originals().message(&case.session, meter.shape, message);
         narrow(messages.iter().map(|m| meter.weigh(m)).sum())
     };
-    let n_messages = case.session.messages.len() as u32;
-    let mut per_message: Vec<u32> = (0..n_messages).into_par_iter().map(units).collect();
+    let (known, n_messages) = (column.per_message.len(), case.session.messages.len());
+    column.per_message.par_extend((known as u32..n_messages as u32).into_par_iter().map(units));
+    column.per_part.resize(case.session.parts.len(), 0);
     // For an answer that the file splits, each piece adds the difference between the whole with and without it.
-    for answer in split_answers(&case.session) {
+    for answer in split_answers(&case.session, known) {
         let pieces: Vec<ChatMessage> = answer
             .clone()
             .flat_map(|message| case.originals().message(&case.session, meter.shape, message))
@@ -224,11 +231,10 @@ fn named_column(case: &Case, meter: &NamedMeter) -> MeterColumn {
         if pieces.len() == answer.len() {
             for (nth, message) in answer.enumerate() {
                 let weight = up_to(nth + 1).saturating_sub(up_to(nth));
-                per_message[message as usize] = narrow(weight);
+                column.per_message[message as usize] = narrow(weight);
             }
         }
     }
-    MeterColumn { per_part: vec![0; case.session.parts.len()], per_message }
 }
 
 fn narrow(units: u64) -> u32 {

@@ -4,6 +4,7 @@ use super::{
     CannotExport, Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData,
     Refused, Resume, SessionIdentity,
 };
+use super::message_list::Dialect;
 use crate::progress::Progress;
 use crate::session::{Managed, ModelVendor, Session, Span};
 
@@ -27,6 +28,8 @@ pub struct Format {
     pub(super) combine_archive: Option<CombineFiles>,
     /// Reads the file.
     pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
+    /// Notation of single messages, if programs hold a conversation in it and send it.
+    pub(super) live: Option<&'static Dialect>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
     /// Vendor of the models of sessions that name none, if only the vendor's API uses this format.
@@ -152,6 +155,7 @@ impl Format {
             let looks_like = "this format has no reader".to_owned();
             Err(Refused { looks_like }.into())
         },
+        live: None,
         recorded: &[],
         vendor: None,
         has_anthropic_blocks: false,

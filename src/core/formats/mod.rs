@@ -176,6 +176,7 @@ pub use editing::result_without_call;
 pub use folder::{FolderFile, archived_document, combined_document};
 pub use format::{Format, Kept, ResultPosition, SubAgentFiles};
 pub use handoff::n_replaced;
+pub use message_list::{MessageReader, PlannedMessage};
 pub use identity::{SessionIdentity, SubAgentCalls, identity, identity_of};
 pub use parsed::{ImportReport, Input, ParseError, Parsed, RecordCount, Refused, Warning};
 pub use probe::Probe;

@@ -4,10 +4,12 @@ mod families;
 pub mod models;
 pub mod native;
 pub mod own;
+mod own_prompt;
 pub mod prices;
 mod prompts;
 mod provider_errors;
 
+pub use own_prompt::{MAX_HALVINGS, OwnPrompt, tool_definitions, verbatim_prompt};
 pub use prompts::{BundledPrompt, PROMPTS, prompt};
 pub use provider_errors::{KnownError, known_error, provider_error, provider_errors};
 

@@ -313,6 +313,16 @@ impl SessionBuilder {
         self.session.messages.is_empty()
     }
 
+    /// Exchanges the session that is built, to continue one that others read meanwhile.
+    pub fn swap(&mut self, session: &mut Session) {
+        std::mem::swap(&mut self.session, session);
+    }
+
+    /// Appends the bytes of a record to the source, on a line of its own. Returns their place.
+    pub fn append_bytes(&mut self, record: &[u8]) -> Span {
+        self.session.source.bytes.append(record)
+    }
+
     /// Returns the session so far.
     pub fn session(&self) -> &Session {
         &self.session

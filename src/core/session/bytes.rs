@@ -44,6 +44,20 @@ impl FileBytes {
         matches!(self.0, Storage::Packed(_))
     }
 
+    /// Appends a line to bytes that are not compressed. Returns the place of its text.
+    pub fn append(&mut self, line: &[u8]) -> Span {
+        if self.is_packed() {
+            *self = Self(Storage::Plain(self.whole()));
+        }
+        let start = self.len();
+        if let Storage::Plain(bytes) = &mut self.0 {
+            let bytes = Arc::make_mut(bytes);
+            bytes.extend_from_slice(line);
+            bytes.push(b'\n');
+        }
+        start..start + line.len()
+    }
+
     /// Compresses the bytes if there are many.
     pub fn pack(&mut self) {
         if self.len() >= MIN_COMPRESSED

@@ -38,10 +38,10 @@ pub use model_name::{bare_model_name, begins_with_key, model_key, model_keys};
 pub use packed::Packer;
 pub use part::{Body, ImageDetail, Kind, MediaKind, Part};
 pub use pieces::{LineRange, Pieces};
-pub use rejected::says_too_long;
-pub use repeats::Repeats;
+pub use rejected::{says_too_long, stated_size};
+pub use repeats::{GrowingRepeats, Repeats};
 pub use tool_arguments::{COMMAND_KEYS, PATH_KEYS};
-pub use tool_calls::ToolCalls;
+pub use tool_calls::{GrowingToolCalls, ToolCalls};
 pub use track::{Conversation, Size, Start, SubAgent, Track};
 
 use crate::units::{Millis, Tokens};

@@ -66,6 +66,11 @@ pub(super) fn stated_sizes(message: &str) -> StatedSizes {
     STATED.iter().find_map(of).unwrap_or_default()
 }
 
+/// Returns the size of the context that an error message, in lower case, states.
+pub fn stated_size(message: &str) -> Option<Tokens> {
+    stated_sizes(message).size
+}
+
 /// Returns the sizes by one pattern of [`STATED`] at its first place in a message. The text of the pattern before its
 /// first number finds the place. From there on, texts and numbers must alternate exactly as in the pattern.
 fn sizes_by(pattern: &str, message: &str) -> Option<StatedSizes> {

@@ -74,6 +74,52 @@ impl Repeats {
     }
 }
 
+/// Finds the repeats of a session that grows.
+#[derive(Debug, Default)]
+pub struct GrowingRepeats {
+    /// The first result of each call, by tool and arguments.
+    first: HashMap<(Box<str>, Box<str>), u32>,
+    /// The first result with each text, for repeated calls by their first result.
+    texts: HashMap<(u32, Box<str>), u32>,
+}
+
+impl GrowingRepeats {
+    /// Adds the messages of a session from this one on, which must be the first that is not added yet. `found` has the
+    /// repeats so far, and `calls` all calls.
+    pub fn grow(
+        &mut self,
+        found: &mut Repeats,
+        (session, calls): (&Session, &ToolCalls),
+        from_message: usize,
+    ) {
+        found.same_call.resize(session.parts.len(), NONE);
+        found.identical.resize(session.parts.len(), NONE);
+        for message in session.messages[from_message..].iter().filter(|m| m.in_history) {
+            let bodies = message.parts.clone().map(|part| (part, &session.parts[part].body));
+            let media = bodies.clone().filter(|(_, b)| matches!(b, Body::Media { within: Some(_), .. }));
+            let with_media: HashSet<u32> = media.filter_map(|(part, _)| calls.number(part)).collect();
+            for (part, body) in bodies {
+                let Body::ToolResult { text, .. } = body else {
+                    continue;
+                };
+                let Some((tool, arguments)) = calls.tool_and_arguments(session, part) else {
+                    continue;
+                };
+                let part = part as u32;
+                let first = *self.first.entry((tool.into(), arguments.into())).or_insert(part);
+                found.same_call[part as usize] = first;
+                found.identical[part as usize] = part;
+                if first != part && !calls.number(part as usize).is_some_and(|n| with_media.contains(&n)) {
+                    let text_of_first = session.parts[first as usize].body.text();
+                    self.texts.entry((first, text_of_first.into())).or_insert(first);
+                    let same = *self.texts.entry((first, text.as_ref().into())).or_insert(part);
+                    found.identical[part as usize] = same;
+                }
+            }
+        }
+    }
+}
+
 fn some(part: u32) -> Option<usize> {
     (part != NONE).then_some(part as usize)
 }

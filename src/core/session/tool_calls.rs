@@ -1,7 +1,9 @@
 //! The tool calls of a session: which result answers which call.
 
 use super::{Body, Session};
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The tool calls of a session, numbered, with the parts that belong to each.
 ///
@@ -30,26 +32,12 @@ impl ToolCalls {
     /// Finds the calls of a session.
     pub fn new(session: &Session) -> Self {
         let n_parts = session.parts.len();
-        let mut builder = Builder {
-            found: Self { of_part: vec![NONE; n_parts], calls: Vec::with_capacity(n_parts / 2) },
+        let mut builder = Builder::<&str> {
+            found: Self { of_part: Vec::new(), calls: Vec::with_capacity(n_parts / 2) },
             ids: HashMap::with_capacity(n_parts / 2),
             open_below: Vec::new(),
         };
-        for message in &session.messages {
-            for part in message.parts.clone() {
-                match &session.parts[part].body {
-                    Body::ToolCall { call, .. } => builder.add_call(part, call, message.in_history),
-                    Body::ToolResult { call, .. } => {
-                        builder.add_result(part, call, message.in_history);
-                    }
-                    Body::Media { within: Some(call), .. } => {
-                        let id = builder.ids.get(&**call);
-                        builder.found.of_part[part] = id.map_or(NONE, |id| id.last);
-                    }
-                    _ => {}
-                }
-            }
-        }
+        builder.add_messages(session, 0);
         builder.found
     }
 
@@ -105,15 +93,31 @@ fn some(index: u32) -> Option<u32> {
     (index != NONE).then_some(index)
 }
 
-/// Joins calls and results, part by part.
-struct Builder<'a> {
+/// Finds the calls of a session that grows.
+#[derive(Debug, Default)]
+pub struct GrowingToolCalls(Builder<Box<str>>);
+
+impl GrowingToolCalls {
+    /// Adds the messages of a session from this one on, which must be the first that is not added yet. `found` has the calls
+    /// so far.
+    pub fn grow(&mut self, found: &mut ToolCalls, session: &Session, from_message: usize) {
+        std::mem::swap(found, &mut self.0.found);
+        self.0.add_messages(session, from_message);
+        std::mem::swap(found, &mut self.0.found);
+    }
+}
+
+/// Joins calls and results, part by part. `Id` is a borrowed or owned text.
+#[derive(Debug, Default)]
+struct Builder<Id> {
     found: ToolCalls,
-    ids: HashMap<&'a str, CallsOfId>,
+    ids: HashMap<Id, CallsOfId>,
     /// The unanswered call with the same id before a call, by number.
     open_below: Vec<u32>,
 }
 
 /// Numbers of the calls with an id.
+#[derive(Debug)]
 struct CallsOfId {
     /// The latest call.
     latest: u32,
@@ -125,10 +129,30 @@ struct CallsOfId {
     last: u32,
 }
 
-impl<'a> Builder<'a> {
+impl<'a, Id: From<&'a str> + Borrow<str> + Eq + Hash> Builder<Id> {
+    /// Adds the messages of a session from this one on.
+    fn add_messages(&mut self, session: &'a Session, from: usize) {
+        self.found.of_part.resize(session.parts.len(), NONE);
+        for message in &session.messages[from..] {
+            for part in message.parts.clone() {
+                match &session.parts[part].body {
+                    Body::ToolCall { call, .. } => self.add_call(part, call, message.in_history),
+                    Body::ToolResult { call, .. } => {
+                        self.add_result(part, call, message.in_history);
+                    }
+                    Body::Media { within: Some(call), .. } => {
+                        let id = self.ids.get(&**call);
+                        self.found.of_part[part] = id.map_or(NONE, |id| id.last);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     fn add_call(&mut self, part: usize, id: &'a str, in_history: bool) {
         let next = self.found.calls.len() as u32;
-        let calls = self.ids.entry(id).or_insert_with(CallsOfId::none);
+        let calls = self.ids.entry(id.into()).or_insert_with(CallsOfId::none);
         let is_copy = !in_history && calls.latest != NONE;
         let number = if is_copy { calls.latest } else { some(calls.awaited).unwrap_or(next) };
         if number == next {
@@ -146,7 +170,7 @@ impl<'a> Builder<'a> {
 
     fn add_result(&mut self, part: usize, id: &'a str, in_history: bool) {
         let next = self.found.calls.len() as u32;
-        let calls = self.ids.entry(id).or_insert_with(CallsOfId::none);
+        let calls = self.ids.entry(id.into()).or_insert_with(CallsOfId::none);
         let answered = some(calls.open).filter(|_| in_history);
         let number = answered.or(some(calls.latest)).or(some(calls.awaited)).unwrap_or(next);
         if let Some(answered) = answered {

@@ -16,20 +16,33 @@ pub struct Column {
 impl Column {
     /// Sums the token counts of a session's parts.
     pub fn new(session: &Session, per_part: Vec<u32>) -> Self {
-        let per_message = per_message(session, &per_part);
-        let mut history_prefix = Vec::with_capacity(per_message.len() + 1);
-        let mut sum = 0;
-        history_prefix.push(sum);
-        for (message, weight) in session.messages.iter().zip(&per_message) {
-            sum += if message.in_history { u64::from(*weight) } else { 0 };
-            history_prefix.push(sum);
+        let mut column = Self {
+            per_part,
+            per_message: Vec::with_capacity(session.messages.len()),
+            history_prefix: Vec::with_capacity(session.messages.len() + 1),
+        };
+        column.history_prefix.push(0);
+        column.add_messages(session);
+        column
+    }
+
+    /// Adds the sums of messages whose parts are counted.
+    pub(super) fn add_messages(&mut self, session: &Session) {
+        let mut sum = self.history_prefix.last().copied().unwrap_or(0);
+        for message in &session.messages[self.per_message.len()..] {
+            let weight = sum_of(&self.per_part[message.parts.clone()]);
+            sum += if message.in_history { u64::from(weight) } else { 0 };
+            self.per_message.push(weight);
+            self.history_prefix.push(sum);
         }
-        Self { per_part, per_message, history_prefix }
     }
 }
 
 /// Sums over the parts of each message.
 pub(super) fn per_message(session: &Session, per_part: &[u32]) -> Vec<u32> {
-    let sum = |parts: &[u32]| parts.iter().fold(0_u32, |sum, part| sum.saturating_add(*part));
-    session.messages.iter().map(|m| sum(&per_part[m.parts.clone()])).collect()
+    session.messages.iter().map(|m| sum_of(&per_part[m.parts.clone()])).collect()
+}
+
+fn sum_of(parts: &[u32]) -> u32 {
+    parts.iter().fold(0, |sum, part| sum.saturating_add(*part))
 }

@@ -118,6 +118,22 @@ impl TokenLedger {
         })
     }
 
+    /// Counts the parts that a growing session has now, with the calibration so far.
+    pub fn grow(&mut self, session: &Session) {
+        let scale = self.scale();
+        let new = &session.parts[self.counted.len()..];
+        for part in new {
+            let weight = scale.weigh(part);
+            self.counted.push(weight.counted.saturating_add(weight.known));
+            self.truth.per_part.push(fitted(self.fit.as_ref(), weight));
+        }
+        self.truth.add_messages(session);
+        let is_exact = self.accuracy == Accuracy::Exact;
+        if is_exact && !new.iter().all(|part| is_exact_part(scale, part)) {
+            self.accuracy = Accuracy::Estimated;
+        }
+    }
+
     /// Counts another session (an export) with the counter and calibration of this one.
     #[must_use]
     pub fn recount(&self, other: &Session) -> Self {
@@ -318,11 +334,14 @@ fn fitted(fit: Option<&Fit>, weight: Weight) -> u32 {
 
 /// Returns whether the counter uses the models' vocabulary and the file records the texts that were sent.
 fn is_exact(session: &Session, scale: Scale) -> bool {
-    let is_redacted = |part: &Part| part.body.text().starts_with("[REDACTED");
     !session.models.is_empty()
-        && !session.parts.iter().any(is_redacted)
-        && session.parts.iter().all(|part| scale.provider.is_exact(&part.body))
+        && session.parts.iter().all(|part| is_exact_part(scale, part))
         && session.models.iter().all(|model| is_own_vocabulary(scale.counter, model))
+}
+
+/// Returns whether the text of a part is the one that was sent, and its rule is known.
+fn is_exact_part(scale: Scale, part: &Part) -> bool {
+    !part.body.text().starts_with("[REDACTED") && scale.provider.is_exact(&part.body)
 }
 
 /// Bytes of a part to count, a hash of its content, and its index.

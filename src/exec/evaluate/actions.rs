@@ -4,7 +4,7 @@ use super::contexts::{AskedSession, PlayedSamples, PromptContext};
 use super::parallel::parallel;
 use super::questions::{Question, answer_text};
 use crate::analysis::next_action::{ActionPoint, NextAction, request_text};
-use crate::exec::summary::tool_definitions;
+use crate::presets::tool_definitions;
 use crate::json::Value;
 use crate::session::{Body, Session};
 use crate::tokens::TokenLedger;

@@ -18,7 +18,7 @@ pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
 pub(super) use record::{digested, rejection};
 pub use request::read_prompt;
-pub(super) use request::{planned_calls, tool_definitions};
+pub(super) use request::planned_calls;
 pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 

@@ -1,6 +1,8 @@
 //! Precomputed facts about a session that runs need besides its weights, shared by all lanes.
 
-use crate::session::{Body, Kind, Message, Repeats, Role, Session, ToolCalls, kind_of};
+use crate::session::{
+    Body, GrowingRepeats, GrowingToolCalls, Kind, Message, Repeats, Role, Session, ToolCalls, kind_of,
+};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -50,34 +52,57 @@ struct Facts {
 impl SessionIndex {
     /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
-        let mut builder = IndexBuilder {
-            index: Self { turn_start: vec![0], calls: ToolCalls::new(session), ..Self::default() },
-            turn: 0,
+        let mut index = Self {
+            turn_start: vec![0],
+            calls: ToolCalls::new(session),
+            ..Self::default()
         };
-        for (at, message) in (0..).zip(&session.messages) {
-            builder.add(session, message, at);
-        }
-        let mut index = builder.index;
-        let mut messages = session.messages.iter();
-        let preamble_end = messages.position(|m| m.role != Role::System);
-        index.preamble_end = preamble_end.unwrap_or(session.messages.len()) as u32;
+        index.add_messages(session);
         index.repeats = Repeats::new(session, &index.calls);
-        index.repeated_in = index.repeated_in();
-        index.call_in_turn = calls_in_turn(session);
+        index.repeated_in = vec![u32::MAX; index.kinds.len()];
+        let mut latest = HashMap::new();
+        index.note_repeated(0, &mut latest);
         index
     }
 
-    /// Returns by part the message with the next result of the same call.
-    fn repeated_in(&self) -> Vec<u32> {
-        let mut repeated = vec![u32::MAX; self.kinds.len()];
-        let mut latest: HashMap<usize, usize> = HashMap::new();
-        for part in 0..self.kinds.len() {
+    /// Adds the messages and calls that are new in a growing session.
+    pub(super) fn grow(&mut self, session: &Session, growing: &mut GrowingIndex) {
+        let (messages, parts) = (self.facts.len(), self.kinds.len());
+        growing.calls.grow(&mut self.calls, session, messages);
+        self.add_messages(session);
+        growing.repeats.grow(&mut self.repeats, (session, &self.calls), messages);
+        self.repeated_in.resize(self.kinds.len(), u32::MAX);
+        self.note_repeated(parts, &mut growing.latest);
+    }
+
+    /// Adds the messages that have no facts yet, and the calls.
+    fn add_messages(&mut self, session: &Session) {
+        let known = self.facts.len();
+        for (at, message) in (0..).zip(&session.messages).skip(known) {
+            self.add(session, message, at);
+        }
+        if self.preamble_end as usize >= known {
+            let mut new = session.messages[known..].iter();
+            let first = new.position(|m| m.role != Role::System).map(|first| known + first);
+            self.preamble_end = first.unwrap_or(session.messages.len()) as u32;
+        }
+        for call in self.call_in_turn.len()..session.calls.len() {
+            let before = call.checked_sub(1);
+            let is_same = |before: &usize| session.calls[*before].turn == session.calls[call].turn;
+            let nth = before.filter(is_same).map_or(0, |before| self.call_in_turn[before] + 1);
+            self.call_in_turn.push(nth);
+        }
+    }
+
+    /// Records for the results from `from` on the message with the next result of the same call. `latest` has the last
+    /// result by the first of the same call.
+    fn note_repeated(&mut self, from: usize, latest: &mut HashMap<usize, usize>) {
+        for part in from..self.kinds.len() {
             let first = self.repeats.same_call(part);
             if let Some(before) = first.and_then(|first| latest.insert(first, part)) {
-                repeated[before] = self.message_of[part];
+                self.repeated_in[before] = self.message_of[part];
             }
         }
-        repeated
     }
 
     /// Returns the parts of a message.
@@ -113,34 +138,36 @@ impl SessionIndex {
     }
 }
 
-/// Builds the columns of an index, message by message.
-struct IndexBuilder {
-    index: SessionIndex,
-    /// Turn of the previous message.
-    turn: u32,
+/// What is needed to add messages to an index.
+#[derive(Debug, Default)]
+pub(super) struct GrowingIndex {
+    calls: GrowingToolCalls,
+    repeats: GrowingRepeats,
+    /// The last result by the first of the same call, as parts.
+    latest: HashMap<usize, usize>,
 }
 
-impl IndexBuilder {
+impl SessionIndex {
     /// Adds the message with this index.
     fn add(&mut self, session: &Session, message: &Message, at: u32) {
         self.add_turn(message, at);
         let mut first_call = at;
         let mut results: Vec<(&str, u32)> = Vec::new();
         for (part_idx, part) in message.parts.clone().zip(session.parts_of(message)) {
-            self.index.kinds.push(kind_of(message, part));
-            self.index.message_of.push(at);
-            self.index.owner.push(owner(&part.body, &results));
+            self.kinds.push(kind_of(message, part));
+            self.message_of.push(at);
+            self.owner.push(owner(&part.body, &results));
             if let Body::ToolResult { call, .. } = &part.body {
                 results.push((call, part_idx as u32));
                 // The message of a later part, whose message is unknown yet, is no earlier one.
-                let called_in = self.index.calls.call_of(part_idx);
-                let called_in = called_in.and_then(|call| self.index.message_of.get(call));
+                let called_in = self.calls.call_of(part_idx);
+                let called_in = called_in.and_then(|call| self.message_of.get(call));
                 first_call = first_call.min(called_in.copied().unwrap_or(at));
             }
         }
-        self.index.first_call.push(first_call);
-        let kinds = &self.index.kinds[message.parts.start..];
-        self.index.facts.push(Facts {
+        self.first_call.push(first_call);
+        let kinds = &self.kinds[message.parts.start..];
+        self.facts.push(Facts {
             parts: (message.parts.start as u32, message.parts.end as u32),
             turn: message.turn,
             call: message.call.map_or(u32::MAX, |call| call as u32),
@@ -151,14 +178,14 @@ impl IndexBuilder {
 
     /// Records whether a message opens a turn.
     fn add_turn(&mut self, message: &Message, at: u32) {
-        let opens = message.turn != self.turn;
+        let before = self.facts.last().map_or(0, |facts| facts.turn);
+        let opens = message.turn != before;
         if opens {
-            self.turn = message.turn;
-            self.index.turn_start.resize(self.turn as usize + 1, at);
+            self.turn_start.resize(message.turn as usize + 1, at);
         }
-        self.index.opens_turn.push(opens);
-        if opens && message.role == Role::User && self.index.first_user.is_none() {
-            self.index.first_user = Some(at);
+        self.opens_turn.push(opens);
+        if opens && message.role == Role::User && self.first_user.is_none() {
+            self.first_user = Some(at);
         }
     }
 }
@@ -171,9 +198,4 @@ fn owner(body: &Body, results: &[(&str, u32)]) -> Option<u32> {
     let mut newest_first = results.iter().rev();
     let found = newest_first.find(|(id, _)| *id == &**call);
     found.map(|(_, result)| *result)
-}
-
-fn calls_in_turn(session: &Session) -> Vec<u32> {
-    let runs = session.calls.chunk_by(|a, b| a.turn == b.turn);
-    runs.flat_map(|run| 0..run.len() as u32).collect()
 }

@@ -31,6 +31,17 @@ impl<K: Hash + Eq, V: Clone> Memo<K, V> {
     }
 }
 
+impl<K: Hash + Eq, V> Memo<K, V> {
+    /// Removes all results, and returns that of a key.
+    pub fn take<Q>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        std::mem::take(&mut *self.lock()).remove(key)
+    }
+}
+
 impl<K, V> Memo<K, V> {
     /// Locks the map. A panic cannot leave it half changed.
     fn lock(&self) -> MutexGuard<'_, HashMap<K, V>> {

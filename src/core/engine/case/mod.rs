@@ -1,5 +1,6 @@
 //! The input of a run.
 pub(super) mod budget;
+pub(super) mod growing;
 pub(super) mod index;
 pub(super) mod manual_edits;
 pub(super) mod memo;

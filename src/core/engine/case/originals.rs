@@ -19,9 +19,17 @@ pub(crate) struct Originals {
 type Answers = HashMap<u32, (usize, ChatMessage)>;
 
 /// By message index.
-type Column = Box<[OnceLock<Box<[ChatMessage]>>]>;
+type Column = Vec<OnceLock<Box<[ChatMessage]>>>;
 
 impl Originals {
+    /// Makes room for the messages that a growing session has now. The answers that the file splits are found again.
+    pub(crate) fn grow(&mut self, n_messages: usize) {
+        for column in self.by_shape.iter_mut().filter_map(OnceLock::get_mut) {
+            column.resize_with(n_messages, OnceLock::new);
+        }
+        self.answers = Default::default();
+    }
+
     /// Returns an untouched message.
     pub(crate) fn message<'a>(
         &'a self,
@@ -50,7 +58,7 @@ impl Originals {
                 let messages: Vec<_> = messages.cloned().collect();
                 Some((run.start, (run.len(), join_answer(&messages)?)))
             };
-            split_answers(session).filter_map(whole).collect()
+            split_answers(session, 0).filter_map(whole).collect()
         });
         answers.get(&message)
     }
@@ -67,15 +75,18 @@ impl Originals {
     }
 }
 
-/// Returns ranges of messages that are one answer of the model: some formats write its texts and calls as separate
-/// records.
-pub(crate) fn split_answers(session: &Session) -> impl Iterator<Item = Range<u32>> {
+/// Returns ranges of messages that are one answer of the model, among those from `first` on: some formats write its texts and
+/// calls as separate records.
+pub(crate) fn split_answers(
+    session: &Session,
+    first: usize,
+) -> impl Iterator<Item = Range<u32>> {
     let is_of_one = |a: &Message, b: &Message| {
         let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
         is_answer(a) && is_answer(b) && a.call.is_some() && a.call == b.call
     };
-    let runs = session.messages.chunk_by(is_of_one);
-    runs.scan(0_u32, |start, run| {
+    let runs = session.messages[first..].chunk_by(is_of_one);
+    runs.scan(first as u32, |start, run| {
         let range = *start..*start + run.len() as u32;
         *start = range.end;
         Some(range)

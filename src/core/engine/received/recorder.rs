@@ -26,6 +26,8 @@ pub(crate) struct Recorder {
     /// The last call accounts for the messages before this index.
     messages_end: usize,
     calls: u32,
+    /// Whether nothing is recorded, because nobody reads the record.
+    is_off: bool,
 }
 
 /// One entry of a call's context.
@@ -89,6 +91,11 @@ impl Recorder {
         }
     }
 
+    /// Creates a record that stays empty.
+    pub(crate) fn off() -> Self {
+        Self { is_off: true, ..Self::default() }
+    }
+
     /// Returns the record.
     pub(crate) fn finish(&mut self) -> Received {
         let texts = std::mem::take(&mut self.texts);
@@ -102,7 +109,9 @@ impl Recorder {
 
     /// Records that a call receives this context, which shares `common` with the context of the last call.
     pub(crate) fn note(&mut self, working: &mut Working<'_>, call: usize, common: CommonPrefix) {
-        self.note_call(working.case, &working.context, call as u32, common.n_entries);
+        if !self.is_off {
+            self.note_call(working.case, &working.context, call as u32, common.n_entries);
+        }
         working.first_changed = usize::MAX;
     }
 

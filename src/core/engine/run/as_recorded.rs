@@ -106,7 +106,7 @@ impl Run<'_> {
         counted: [Tokens; 2],
         recorded: Option<Usage>,
     ) {
-        let given = self.case.reported_at(self.call);
+        let given = self.given_report();
         let reported = match (given, recorded) {
             (Some(given), _) => {
                 given.map_or([Tokens::ZERO; 2], |given| [given.input, given.output])

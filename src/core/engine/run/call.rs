@@ -20,13 +20,12 @@ impl Run<'_> {
                 self.prefix.last = LastPrompt::Old(view);
             }
         }
-        self.error = self.case.error_at(self.call, usize::from(self.failed));
+        self.error = self.case.error_at(self.call, usize::from(self.failed)).cloned();
         if self.error.is_some() {
             self.failed += 1;
             return self.reject();
         }
         let used = self.working.tokens();
-        let pressure = self.budget().pressure(used);
         let may_retry = self.rejected == 0 || (self.acted && self.rejected < MAX_RETRIES);
         let is_over = self.would_be_rejected(used);
         if is_over && may_retry {
@@ -36,8 +35,17 @@ impl Run<'_> {
             self.rejected += 1;
             return self.reject();
         }
+        self.is_over = is_over;
+        self.phase = Phase::Sent;
+    }
+
+    /// Records the call with the context that it was sent with, and appends its answer.
+    pub(super) fn record_call(&mut self) {
+        let used = self.working.tokens();
+        let pressure = self.budget().pressure(used);
         let calls = &self.case.session.calls;
-        let is_rejected = is_over && calls.get(self.call).is_some_and(|call| call.is_rejected);
+        let is_rejected =
+            self.is_over && calls.get(self.call).is_some_and(|call| call.is_rejected);
         if is_rejected && self.acted {
             // No earlier try had this context.
             self.outcome.tokens_rejected += used;
@@ -72,6 +80,7 @@ impl Run<'_> {
             self.settle();
         }
         self.back_to_store();
+        self.learn_overhead(used);
         let kept = [self.working.metered(), self.working.tokens()];
         self.append_answer();
         if !self.triggers.are_settled {
@@ -79,6 +88,7 @@ impl Run<'_> {
             let counted = [used, self.working.tokens() - kept[1]];
             self.note_report(metered, counted, recorded);
         }
+        self.forget_report();
         self.acted = false;
         self.phase = self.skip_empty(Phase::Stages(Hook::AfterCall, 0));
     }
@@ -100,7 +110,7 @@ impl Run<'_> {
     }
 
     /// Handles a call without an answer: stages may change the store rather than the call's view.
-    fn reject(&mut self) {
+    pub(super) fn reject(&mut self) {
         self.acted = false;
         let attempt = u16::from(self.rejected) + self.failed;
         self.triggers.moment.set(Quantity::Attempt, f64::from(attempt));

@@ -14,26 +14,39 @@ pub(super) struct Clock {
     /// The first recorded time.
     since: Option<Millis>,
     seconds: Vec<f64>,
+    /// Assumed seconds between two calls.
+    assumed: f64,
 }
 
 impl Clock {
     /// Creates a clock from recorded times. A time that is missing or goes backwards is `seconds_per_call` after the
     /// call before.
     pub(super) fn new(session: &Session, seconds_per_call: Option<f64>) -> Self {
-        let calls = &session.calls;
-        let since = calls.iter().find_map(|call| call.time);
         let assumed = seconds_per_call.unwrap_or(USUAL);
-        let mut now = -assumed;
-        let seconds = calls.iter().map(|call| {
+        let mut clock = Self {
+            since: session.calls.iter().find_map(|call| call.time),
+            seconds: Vec::with_capacity(session.calls.len()),
+            assumed,
+        };
+        clock.grow(session);
+        clock
+    }
+
+    /// Adds the calls that a growing session has now.
+    pub(super) fn grow(&mut self, session: &Session) {
+        let known = self.seconds.len();
+        let calls = session.calls.get(known..).unwrap_or_default();
+        self.since = self.since.or_else(|| calls.iter().find_map(|call| call.time));
+        let mut now = self.seconds.last().copied().unwrap_or(-self.assumed);
+        let (since, assumed) = (self.since, self.assumed);
+        self.seconds.extend(calls.iter().map(|call| {
             let recorded = call
                 .time
                 .zip(since)
                 .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
             now = recorded.filter(|s| *s >= now).unwrap_or(now + assumed);
             now
-        });
-        let seconds = seconds.collect();
-        Self { since, seconds }
+        }));
     }
 
     /// Returns the minutes between a call and the one before; none before the first.

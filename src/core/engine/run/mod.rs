@@ -9,6 +9,7 @@ mod as_recorded;
 mod call;
 mod clock;
 mod dedupe;
+mod live;
 mod manual_changes;
 mod manual_edits;
 mod named_actions;
@@ -38,6 +39,7 @@ use crate::engine::working::prefix::Prefix;
 use crate::units::Tokens;
 use as_recorded::AsRecorded;
 use clock::Clock;
+use live::Live;
 use named_state::{NamedState, PendingAction};
 use plan::PendingEdit;
 use std::sync::Arc;
@@ -62,6 +64,8 @@ pub enum Schedule {
 pub enum Poll {
     /// It needs a summary before it can continue.
     NeedsSummary(Request),
+    /// The context of a call is complete and waits for the provider's response. Only live runs stop here.
+    Ready,
     /// It is finished.
     Done(Box<Outcome>),
 }
@@ -75,6 +79,8 @@ enum Phase {
     Stages(Hook, usize),
     /// Makes the call, possibly once more after a rescue.
     Call,
+    /// The context of the call is complete.
+    Sent,
     /// Appends the answer to the context.
     Leave,
     /// The run is finished.
@@ -121,7 +127,7 @@ pub struct Run<'a> {
     /// Records the content that calls receive.
     recorder: Recorder,
     /// The provider error that stages respond to, if the user placed one.
-    error: Option<&'a Arc<str>>,
+    error: Option<Arc<str>>,
     /// Number of this call's errors that were returned already.
     failed: u16,
     /// Whether a stage has changed the context since the last try of a call.
@@ -136,6 +142,10 @@ pub struct Run<'a> {
     unpinned: Option<Unpinned>,
     /// The last comparison with the recorded context.
     as_recorded: AsRecorded,
+    /// Whether this try of the call is larger than the provider accepts, as far as known.
+    is_over: bool,
+    /// Set if the conversation grows while the policy is played.
+    live: Option<Live>,
     outcome: Outcome,
 }
 
@@ -184,6 +194,7 @@ pub fn drive(
                     answers.rejected(&why);
                 }
             }
+            Poll::Ready => unreachable!("only a live run stops at a call"),
             Poll::Done(outcome) => return *outcome,
         }
     }
@@ -240,6 +251,8 @@ impl<'a> Run<'a> {
             failures: Vec::new(),
             unpinned: None,
             as_recorded: AsRecorded::default(),
+            is_over: false,
+            live: None,
             outcome: Outcome { samples, ..Outcome::default() },
         };
         if schedule != Schedule::Replay {
@@ -295,6 +308,11 @@ impl<'a> Run<'a> {
                 Phase::Enter => self.enter(),
                 Phase::Stages(hook, first) => self.stages(hook, first),
                 Phase::Call => self.call(),
+                Phase::Sent if self.waits_for_response() => {
+                    self.settle();
+                    return Poll::Ready;
+                }
+                Phase::Sent => self.record_call(),
                 Phase::Leave => self.leave(),
                 Phase::Done => return Poll::Done(Box::new(self.finish())),
             }

@@ -13,7 +13,9 @@ impl<'a> Run<'a> {
         for idx in first..self.triggers.len() {
             let stage = self.triggers.stage(idx);
             // Another try of a rejected call builds its view from the store; all other stages are skipped.
-            let is_over = hook == Hook::BeforeCall && (self.rejected > 0 || self.failed > 0);
+            let is_forced = self.is_forced_by_rejection();
+            let is_retry = self.rejected > 0 || self.failed > 0;
+            let is_over = hook == Hook::BeforeCall && is_retry && !is_forced;
             let is_due = !is_over || stage.mutates == Mutates::View;
             if stage.at != hook || !is_due || !self.can_respond(idx) || !self.fires(idx) {
                 continue;
@@ -63,14 +65,16 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the provider error that a stage responds to.
-    pub(super) fn error_for(&self, stage: usize) -> Option<&'a Arc<str>> {
+    pub(super) fn error_for(&self, stage: usize) -> Option<&Arc<str>> {
         let answers = self.triggers.stage(stage).at == Hook::OverflowError;
-        self.error.filter(|_| answers)
+        self.error.as_ref().filter(|_| answers)
     }
 
     /// Returns whether a stage can use the provider error: only a real system's own action reads its text.
     pub(super) fn can_respond(&self, stage: usize) -> bool {
-        self.error_for(stage).is_none() || self.triggers.stage(stage).action.reads_errors()
+        self.error_for(stage).is_none()
+            || self.was_too_long()
+            || self.triggers.stage(stage).action.reads_errors()
     }
 
     /// Returns whether a stage fires. `force` ignores triggers and cooldowns up to the first compaction, but not a
@@ -80,7 +84,7 @@ impl<'a> Run<'a> {
         if self.call < self.acts_from {
             return false;
         }
-        if self.is_forced() && self.triggers.may_be_forced(idx) {
+        if (self.is_forced() || self.is_forced_by_rejection()) && self.triggers.may_be_forced(idx) {
             self.triggers.measure(self.call, &self.working, self.budget());
             return true;
         }

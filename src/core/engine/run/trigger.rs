@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 /// The stages of a run with the last measurements.
 #[derive(Debug)]
 pub(super) struct Triggers<'a> {
-    stages: Vec<BoundStage<'a>>,
+    policy: &'a Policy,
+    stages: Vec<BoundStage>,
     /// Expressions of the policy's names at the run's knobs.
     names: BTreeMap<String, Expr>,
     /// The hooks of all stages, as bits.
@@ -30,8 +31,7 @@ pub(super) struct Triggers<'a> {
 
 /// A stage with its expressions bound to the run's knobs.
 #[derive(Debug)]
-struct BoundStage<'a> {
-    stage: &'a Stage,
+struct BoundStage {
     bound: Stage,
     /// The lowest used tokens that meet its trigger, if the trigger has no other condition.
     floor: Option<f64>,
@@ -45,7 +45,7 @@ struct BoundStage<'a> {
 
 impl<'a> Triggers<'a> {
     pub(super) fn new(case: &Case, policy: &'a Policy, names: BTreeMap<String, Expr>) -> Self {
-        let bind = |stage: &'a Stage| {
+        let bind = |stage: &Stage| {
             let mut bound = stage.bind(&names);
             let is_off = bound.when.constant_value() == Some(0.0);
             bound.when = bound.when.fix(Quantity::WindowShare, case.window_share());
@@ -58,7 +58,6 @@ impl<'a> Triggers<'a> {
             bound.guard.cold = bound.guard.cold.filter(|cold| !is_no_wait(cold));
             let floor = bound.when.floor_of(Quantity::Used);
             BoundStage {
-                stage,
                 floor,
                 is_off,
                 // The reserve is computed from the last measurements.
@@ -69,7 +68,7 @@ impl<'a> Triggers<'a> {
             }
         };
         let stages: Vec<_> = policy.stages.iter().map(bind).collect();
-        let hooks = stages.iter().fold(0, |hooks, s| hooks | bit(s.stage.at));
+        let hooks = policy.stages.iter().fold(0, |hooks, stage| hooks | bit(stage.at));
         let says_more = policy.believed_fill.is_some() || policy.reserve.is_some();
         let are_settled = !says_more && stages.iter().all(|stage| stage.is_settled);
         let n = stages.len();
@@ -77,6 +76,7 @@ impl<'a> Triggers<'a> {
             Moment { since: vec![f64::INFINITY; n], fired: vec![false; n], ..Moment::default() };
         moment.set(Quantity::Tools, policy.meter.tools(case).as_f64());
         Self {
+            policy,
             stages,
             hooks,
             believed_fill: policy.believed_fill.as_ref().map(|expr| expr.bind(&names)),
@@ -87,13 +87,19 @@ impl<'a> Triggers<'a> {
         }
     }
 
+    /// Continues with the same policy at another place.
+    pub(super) fn moved_to<'b>(self, policy: &'b Policy) -> Triggers<'b> {
+        let Self { policy: _, stages, hooks, names, believed_fill, taken, are_settled, moment } = self;
+        Triggers { policy, stages, hooks, names, believed_fill, taken, are_settled, moment }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.stages.len()
     }
 
     /// Returns the stage as the policy defines it.
     pub(super) fn stage(&self, idx: usize) -> &'a Stage {
-        self.stages[idx].stage
+        &self.policy.stages[idx]
     }
 
     /// Returns the stage with its names bound.
@@ -242,7 +248,7 @@ impl<'a> Triggers<'a> {
     }
 }
 
-impl BoundStage<'_> {
+impl BoundStage {
     /// Returns whether a stage is in its cooldown. Without a cooldown it may act again at the same call: a rejected
     /// call is tried again.
     fn is_in_cooldown(&self, moment: &Moment, call: usize) -> bool {

@@ -7,6 +7,7 @@ use super::Run;
 
 use super::named_state::{After, PendingAction};
 use crate::chat::Mark;
+use crate::engine::case::Case;
 use crate::engine::agent_messages::stand_in::StandIn;
 use crate::engine::context::taken::join;
 use crate::engine::context::{Entry, EntryBody, PartStatus};
@@ -292,6 +293,13 @@ impl Extent {
 }
 
 impl<'a> View<'a> {
+    /// Continues with another case ([`Working::moved_to`]).
+    pub(super) fn moved_to<'b>(self, case: &'b Case) -> View<'b> {
+        let Self { stage, working, built_from, is_new, mark, store, result, context_change } = self;
+        let working = working.map(|working| Box::new(working.moved_to(case)));
+        View { stage, working, built_from, is_new, mark, store, result, context_change }
+    }
+
     /// Returns the context of the last call, if no call uses it now.
     pub(super) fn kept(&self) -> Option<&Working<'a>> {
         self.working.as_deref()

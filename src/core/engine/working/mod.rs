@@ -21,6 +21,9 @@ use crate::units::Tokens;
 use std::sync::Arc;
 use sums::{Sums, Weights, each_part};
 
+/// The id of the first written entry of a run. Ids below it are indices of messages, whose number may grow.
+const FIRST_WRITTEN_ID: u32 = 1 << 31;
+
 /// A context with its sums.
 #[derive(Clone, Debug)]
 pub(crate) struct Working<'a> {
@@ -53,13 +56,33 @@ impl<'a> Working<'a> {
             sums: Sums::new(case),
             metered_overhead: 0,
             live: Live::default(),
-            next_id: case.session.messages.len() as u32,
+            next_id: FIRST_WRITTEN_ID,
             shown: Shown::default(),
             first_changed: usize::MAX,
         };
         working.context.entries.reserve(case.session.messages.len());
         working.set_overhead(case.ledger.overhead);
         working
+    }
+
+    /// Continues the context with another case, whose session begins with the messages of this one.
+    pub(crate) fn moved_to<'b>(self, case: &'b Case) -> Working<'b> {
+        let column = self.meter.weights(case);
+        let Self { meter, context, mut sums, metered_overhead, live, next_id, .. } = self;
+        let Self { shown, first_changed, .. } = self;
+        sums.grow(case);
+        Working {
+            case,
+            meter,
+            column,
+            context,
+            sums,
+            metered_overhead,
+            live,
+            next_id,
+            shown,
+            first_changed,
+        }
     }
 
     /// Copies the context for a view, without the cached messages: a list with a copy is copied before it grows.

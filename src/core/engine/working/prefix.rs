@@ -5,6 +5,7 @@
 //! only if the call receives another context than the one before (a view, or the store behind one).
 
 use super::Working;
+use crate::engine::case::Case;
 use crate::engine::context::prefix::n_same;
 use crate::units::Tokens;
 
@@ -43,6 +44,17 @@ pub(crate) enum LastPrompt<'a> {
 }
 
 impl<'a> Prefix<'a> {
+    /// Continues with another case ([`Working::moved_to`]).
+    pub(crate) fn moved_to<'b>(self, case: &'b Case) -> Prefix<'b> {
+        let last = match self.last {
+            LastPrompt::Working => LastPrompt::Working,
+            LastPrompt::Store => LastPrompt::Store,
+            LastPrompt::View => LastPrompt::View,
+            LastPrompt::Old(old) => LastPrompt::Old(Box::new(old.moved_to(case))),
+        };
+        Prefix { tokens: self.tokens, n_entries: self.n_entries, last }
+    }
+
     /// Returns the prefix that the prompt of this call shares with the last one, and makes this call the last. `store`
     /// and `view` are the contexts kept besides the working one.
     #[inline]

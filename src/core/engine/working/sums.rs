@@ -69,6 +69,15 @@ impl Sums {
         }
     }
 
+    /// Makes room for the calls that a growing session has now.
+    pub(super) fn grow(&mut self, case: &Case) {
+        let n_blocks = case.index.calls.n_calls().div_ceil(BLOCK);
+        if n_blocks > self.pairs.blocks.len() {
+            let none: Arc<PairBlock> = Arc::new([Occurrences::default(); BLOCK]);
+            self.pairs.blocks.resize(n_blocks, none);
+        }
+    }
+
     /// Returns the number of calls without a result and results without a call.
     pub(crate) fn orphans(&self) -> usize {
         self.pairs.n_orphans

@@ -35,6 +35,24 @@ pub(super) struct Layout {
     pub(super) answers_in: Option<&'static str>,
 }
 
+impl Layout {
+    /// Returns the layout of messages that are one conversation.
+    pub(super) fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Self {
+        let (first, last) =
+            (elements.first().map_or(0, |e| e.start), elements.last().map_or(bytes.len(), |e| e.end));
+        Self {
+            whole: 0..bytes.len(),
+            is_one_of_many: false,
+            root: None,
+            body: None,
+            list: first..last,
+            elements,
+            answers: Vec::new(),
+            answers_in: None,
+        }
+    }
+}
+
 /// An answer stored outside of the list.
 #[derive(Clone, Debug)]
 pub(super) struct StoredAnswer {
@@ -64,7 +82,7 @@ pub(super) fn find(
     let n_conversations = count(RecordKind::Conversation);
     if count(RecordKind::Message) > n_conversations {
         let elements = records.into_iter().map(|(span, ..)| span).collect();
-        return Ok(vec![of_lines(bytes, elements)]);
+        return Ok(vec![Layout::of_lines(bytes, elements)]);
     }
     let mut found = Vec::with_capacity(n_conversations);
     for (span, line, _) in records {
@@ -115,7 +133,7 @@ fn kind(shape: &Shape, record: &Value) -> RecordKind {
 fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
     let file = 0..bytes.len();
     if shape.is_marked_at(bytes, document) {
-        return vec![of_lines(bytes, vec![document.clone()])];
+        return vec![Layout::of_lines(bytes, vec![document.clone()])];
     }
     if let Some(layout) = of_conversation(bytes, shape, document) {
         return vec![Layout { whole: file, ..layout }];
@@ -132,21 +150,6 @@ fn of_document(bytes: &[u8], shape: &Shape, document: &Span) -> Vec<Layout> {
     whole_file_if_only(bytes, shape, each.collect())
 }
 
-fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Layout {
-    let (first, last) =
-        (elements.first().map_or(0, |e| e.start), elements.last().map_or(bytes.len(), |e| e.end));
-    Layout {
-        whole: 0..bytes.len(),
-        is_one_of_many: false,
-        root: None,
-        body: None,
-        list: first..last,
-        elements,
-        answers: Vec::new(),
-        answers_in: None,
-    }
-}
-
 /// Returns the conversation at `span`: a list of messages, or an object that contains one.
 fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
     let is_message = |e: &Span| shape.is_marked_at(bytes, e);
@@ -155,7 +158,7 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
         return elements
             .iter()
             .any(is_message)
-            .then(|| Layout { list, ..of_lines(bytes, elements) });
+            .then(|| Layout { list, ..Layout::of_lines(bytes, elements) });
     }
     let members = json::members(bytes, span)?;
     let (body, list) =
@@ -176,7 +179,7 @@ fn of_conversation(bytes: &[u8], shape: &Shape, span: &Span) -> Option<Layout> {
         list: list.start + 1..list.end - 1,
         answers: answers.unwrap_or_default(),
         answers_in,
-        ..of_lines(bytes, elements)
+        ..Layout::of_lines(bytes, elements)
     };
     if layout
         .elements

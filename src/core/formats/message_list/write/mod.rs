@@ -12,7 +12,7 @@ use crate::formats::mark::{self, MARK};
 use crate::formats::{CannotExport, json};
 use crate::json::Value;
 use crate::progress::Progress;
-use crate::session::{Managed, ManagedEntry, Role, Session, WrittenKind};
+use crate::session::{Managed, ManagedEntry, Role, Session, Span, WrittenKind};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -40,6 +40,27 @@ struct DocumentWriter<'a> {
     is_message: Vec<bool>,
     /// Indices of the messages that each element holds.
     messages: Vec<Vec<usize>>,
+}
+
+/// Writes the messages of a managed conversation, one by one. `elements` are the places of all messages that it may keep, in
+/// order, and `listed` their indices in the session. Returns for each the number of its element, whether it is unchanged, and
+/// its text.
+pub(super) fn write_each(
+    session: &Session,
+    managed: &Managed,
+    dialect: &Dialect,
+    elements: Vec<Span>,
+    listed: &[usize],
+) -> Result<Vec<(Option<usize>, bool, Vec<u8>)>, CannotExport> {
+    let bytes: &[u8] = &session.source.bytes.whole();
+    let layout = Layout::of_lines(bytes, elements);
+    let listed = listed.iter().copied();
+    let writing = DocumentWriter::with_layout(session, bytes, dialect, layout, listed);
+    let writing = writing.ok_or_else(|| CannotExport {
+        reason: "messages of this format cannot be written".to_owned(),
+    })?;
+    let pieces = writing.pieces(managed)?.into_iter();
+    Ok(pieces.map(|piece| (piece.element, piece.is_untouched, piece.text.into_owned())).collect())
 }
 
 /// Writes a conversation into its own document.
@@ -84,7 +105,11 @@ pub(crate) fn write_own(
 }
 
 impl<'a> DocumentWriter<'a> {
-    fn new(session: &'a Session, bytes: &'a [u8], dialect: &'a Dialect) -> Option<Self> {
+    fn new(
+        session: &'a Session,
+        bytes: &'a [u8],
+        dialect: &'a Dialect,
+    ) -> Option<Self> {
         let starts: Vec<usize> =
             session.messages.iter().filter_map(|m| Some(m.raw.first()?.start)).collect();
         let is_here =
@@ -94,12 +119,24 @@ impl<'a> DocumentWriter<'a> {
             .ok()?
             .into_iter()
             .find(is_here)?;
+        Self::with_layout(session, bytes, dialect, layout, 0..session.messages.len())
+    }
+
+    /// Creates a writer of these messages of a session, which are at known places.
+    fn with_layout(
+        session: &'a Session,
+        bytes: &'a [u8],
+        dialect: &'a Dialect,
+        layout: Layout,
+        listed: impl Iterator<Item = usize>,
+    ) -> Option<Self> {
         let answers = layout.answers.iter().map(|a| &a.message);
         let spans = layout.elements.iter().chain(answers);
         let element_at: HashMap<usize, usize> =
             spans.enumerate().map(|(idx, span)| (span.start, idx)).collect();
         let mut messages = vec![Vec::new(); element_at.len()];
-        for (idx, message) in session.messages.iter().enumerate() {
+        for idx in listed {
+            let message = &session.messages[idx];
             if let Some(span) = message.raw.first() {
                 // A compaction may be stored outside of the list.
                 match element_at.get(&span.start) {

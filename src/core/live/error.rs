@@ -1,0 +1,44 @@
+//! Errors of a live conversation, as sentences.
+
+use crate::engine::PolicyError;
+
+/// The reason why a live conversation cannot continue as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// No policy has this name.
+    #[error("no preset is named {name:?}; there are {presets}")]
+    UnknownPreset {
+        /// The given name.
+        name: String,
+        /// Names of all presets.
+        presets: String,
+    },
+    /// The policy is invalid, or a setting does not exist or is out of range.
+    #[error("{policy}: {error}")]
+    Policy {
+        /// Name of the policy; `the policy` if it has none.
+        policy: String,
+        /// What is wrong.
+        error: PolicyError,
+    },
+    /// An option is invalid.
+    #[error("{0}")]
+    Option(String),
+    /// A message cannot be read.
+    #[error("message {number}: {reason}")]
+    Message {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The program called the methods in another order than the conversation needs.
+    #[error("{0}")]
+    Order(&'static str),
+    /// The context cannot be written in the notation of the messages.
+    #[error("{0}")]
+    Write(String),
+    /// A saved state cannot be restored.
+    #[error("this state cannot be restored: {0}")]
+    State(String),
+}
