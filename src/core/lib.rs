@@ -3,8 +3,8 @@
 // What programs of others use, with an example above. All else is public for Plimsoll itself, may change in any version, and is
 // not in the published documentation.
 pub use engine::{Case, Event, Outcome, Policy, PolicyError, Sample, recorded, simulate};
-pub use live::Manager;
 pub use formats::{Input, Parsed, Refused, parse};
+pub use live::Manager;
 pub use presets::models::window_plan;
 pub use presets::{by_name as preset, names as preset_names, parse as parse_policy};
 pub use session::{Kind, Session};

@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use window::{drawing_in_state, wrong_in_window};
 
 /// The layers that each layer may import. `lib.rs` declares them and is not a layer.
-const LAYERS: [(&str, &[&str]); 21] = [
+const LAYERS: [(&str, &[&str]); 22] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
@@ -44,6 +44,10 @@ const LAYERS: [(&str, &[&str]); 21] = [
     (
         "report",
         &["units", "figure", "safe_text", "session", "tokens", "engine", "presets", "analysis"],
+    ),
+    (
+        "live",
+        &["units", "progress", "json", "session", "formats", "chat", "tokens", "engine", "presets"],
     ),
     (
         "exec",
@@ -104,7 +108,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
 ];
 
 /// Layers without side effects and without access to files, network, clock, environment and threads.
-const PURE: [&str; 17] = [
+const PURE: [&str; 18] = [
     "units",
     "figure",
     "safe_text",
@@ -122,6 +126,7 @@ const PURE: [&str; 17] = [
     "analysis",
     "providers",
     "report",
+    "live",
 ];
 
 /// Names that a pure layer may not use, by the start of their path.

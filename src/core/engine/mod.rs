@@ -40,8 +40,8 @@ mod vocabulary;
 mod working;
 
 pub use case::Case;
-pub use case::growing::GrowingCase;
 pub use case::budget::{Budget, WindowPlan, WindowSource};
+pub use case::growing::GrowingCase;
 pub use case::index::SessionIndex;
 pub use case::manual_edits::ManualEdits;
 pub use case::memo::Memo;

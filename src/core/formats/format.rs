@@ -1,10 +1,10 @@
 //! The properties of a session file format.
 
+use super::message_list::Dialect;
 use super::{
     CannotExport, Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData,
     Refused, Resume, SessionIdentity,
 };
-use super::message_list::Dialect;
 use crate::progress::Progress;
 use crate::session::{Managed, ModelVendor, Session, Span};
 

@@ -54,18 +54,17 @@ impl Conversation {
     /// Creates an empty conversation in a notation.
     pub(super) fn new(format: &str, options: &Options, meter: &Meter) -> Result<Self, LiveError> {
         let reader = MessageReader::new(format).ok_or_else(|| {
-            LiveError::Option(format!("no live notation is named {format:?}; there are {NOTATIONS}"))
+            LiveError::Option(format!(
+                "no live notation is named {format:?}; there are {NOTATIONS}"
+            ))
         })?;
         let counter = match &options.counter {
             None => tokens::default_counter(),
             Some(name) => tokens::by_name(name)
                 .ok_or_else(|| LiveError::Option(format!("no counter is named {name:?}")))?,
         };
-        let source = || Source {
-            name: "live".to_owned(),
-            format: reader.format,
-            bytes: Vec::new().into(),
-        };
+        let source =
+            || Source { name: "live".to_owned(), format: reader.format, bytes: Vec::new().into() };
         let mut session = SessionBuilder::new(source()).finish();
         session.default_vendor = reader.vendor;
         session.models.extend(options.model.clone());

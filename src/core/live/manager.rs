@@ -124,7 +124,9 @@ impl Manager {
     /// [`LiveError::Message`] if it is no message of this notation; [`LiveError::Order`] while a summary is awaited.
     pub fn push(&mut self, message: &str) -> Result<usize, LiveError> {
         if let Phase::Asked(_) = self.phase {
-            return Err(LiveError::Order("a summary is awaited: answer it before the next message"));
+            return Err(LiveError::Order(
+                "a summary is awaited: answer it before the next message",
+            ));
         }
         let number = self.len();
         self.change_notation(message)?;
@@ -158,7 +160,9 @@ impl Manager {
     /// [`LiveError::Order`] if no request was built.
     pub fn report(&mut self, input: u64, output: Option<u64>) -> Result<(), LiveError> {
         if let Phase::Asked(_) = self.phase {
-            return Err(LiveError::Order("a summary is awaited: usage of its request is not reported here"));
+            return Err(LiveError::Order(
+                "a summary is awaited: usage of its request is not reported here",
+            ));
         }
         let Some(run) = &mut self.run else {
             return Err(LiveError::Order("usage belongs to a request: call step first"));
@@ -342,7 +346,10 @@ impl Manager {
     /// Reads the conversation again if it was a list of plain texts so far and this message has another notation.
     fn change_notation(&mut self, message: &str) -> Result<(), LiveError> {
         let is_open = self.options.format.is_none()
-            && self.conversation.as_ref().is_some_and(|conversation| conversation.format() == PLAIN);
+            && self
+                .conversation
+                .as_ref()
+                .is_some_and(|conversation| conversation.format() == PLAIN);
         let value = || crate::json::from_str(message).ok();
         let other = is_open.then(value).flatten().and_then(|value: Value| notation(&value));
         if let Some(other) = other.filter(|other| *other != PLAIN) {

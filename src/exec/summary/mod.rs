@@ -17,8 +17,8 @@ pub use log_files::{LogFile, clear_logs, logs, logs_folder, logs_in, new_log, re
 pub use model::{Model, ModelEvent};
 pub use record::RequestRecord;
 pub(super) use record::{digested, rejection};
-pub use request::read_prompt;
 pub(super) use request::planned_calls;
+pub use request::read_prompt;
 pub(super) use responder::{Exchanges, send};
 pub use summarizer::Summarizer;
 

@@ -112,8 +112,7 @@ pub(crate) fn planned_calls(case: &Case, request: &Request, model: &Model) -> Ve
     let answer = Tokens(prompt.max_tokens);
     let calls = parts.iter().enumerate().map(|(nth, part)| RequestSize {
         // All but the first contain the summary so far.
-        sent: prompt.sent_tokens(case, None, part)
-            + Tokens(answer.0 * u64::from(nth > 0)),
+        sent: prompt.sent_tokens(case, None, part) + Tokens(answer.0 * u64::from(nth > 0)),
         answer,
     });
     calls.collect()

@@ -1,7 +1,8 @@
 //! Precomputed facts about a session that runs need besides its weights, shared by all lanes.
 
 use crate::session::{
-    Body, GrowingRepeats, GrowingToolCalls, Kind, Message, Repeats, Role, Session, ToolCalls, kind_of,
+    Body, GrowingRepeats, GrowingToolCalls, Kind, Message, Repeats, Role, Session, ToolCalls,
+    kind_of,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -52,11 +53,8 @@ struct Facts {
 impl SessionIndex {
     /// Computes the index of a session.
     pub fn new(session: &Session) -> Self {
-        let mut index = Self {
-            turn_start: vec![0],
-            calls: ToolCalls::new(session),
-            ..Self::default()
-        };
+        let mut index =
+            Self { turn_start: vec![0], calls: ToolCalls::new(session), ..Self::default() };
         index.add_messages(session);
         index.repeats = Repeats::new(session, &index.calls);
         index.repeated_in = vec![u32::MAX; index.kinds.len()];

@@ -77,10 +77,7 @@ impl Originals {
 
 /// Returns ranges of messages that are one answer of the model, among those from `first` on: some formats write its texts and
 /// calls as separate records.
-pub(crate) fn split_answers(
-    session: &Session,
-    first: usize,
-) -> impl Iterator<Item = Range<u32>> {
+pub(crate) fn split_answers(session: &Session, first: usize) -> impl Iterator<Item = Range<u32>> {
     let is_of_one = |a: &Message, b: &Message| {
         let is_answer = |m: &Message| m.role == Role::Assistant && m.in_history;
         is_answer(a) && is_answer(b) && a.call.is_some() && a.call == b.call

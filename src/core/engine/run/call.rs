@@ -44,8 +44,7 @@ impl Run<'_> {
         let used = self.working.tokens();
         let pressure = self.budget().pressure(used);
         let calls = &self.case.session.calls;
-        let is_rejected =
-            self.is_over && calls.get(self.call).is_some_and(|call| call.is_rejected);
+        let is_rejected = self.is_over && calls.get(self.call).is_some_and(|call| call.is_rejected);
         if is_rejected && self.acted {
             // No earlier try had this context.
             self.outcome.tokens_rejected += used;

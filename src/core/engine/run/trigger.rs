@@ -89,7 +89,8 @@ impl<'a> Triggers<'a> {
 
     /// Continues with the same policy at another place.
     pub(super) fn moved_to<'b>(self, policy: &'b Policy) -> Triggers<'b> {
-        let Self { policy: _, stages, hooks, names, believed_fill, taken, are_settled, moment } = self;
+        let Self { policy: _, stages, hooks, names, believed_fill, taken, are_settled, moment } =
+            self;
         Triggers { policy, stages, hooks, names, believed_fill, taken, are_settled, moment }
     }
 

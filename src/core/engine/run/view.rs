@@ -7,8 +7,8 @@ use super::Run;
 
 use super::named_state::{After, PendingAction};
 use crate::chat::Mark;
-use crate::engine::case::Case;
 use crate::engine::agent_messages::stand_in::StandIn;
+use crate::engine::case::Case;
 use crate::engine::context::taken::join;
 use crate::engine::context::{Entry, EntryBody, PartStatus};
 use crate::engine::conversion::entry_updater::{ChangeSource, ContextChange};

@@ -12,6 +12,7 @@ pub(crate) use live::{Live, LiveResult};
 
 use crate::chat::{Messages, Shape};
 use crate::engine::agent_messages::messages::{Shown, Spans};
+use crate::engine::agent_messages::pieces::WRITTEN;
 use crate::engine::case::Case;
 use crate::engine::case::meter_column::MeterColumn;
 use crate::engine::context::{Context, Dropped, Entry, EntryBody, Marker, Written};
@@ -21,8 +22,9 @@ use crate::units::Tokens;
 use std::sync::Arc;
 use sums::{Sums, Weights, each_part};
 
-/// The id of the first written entry of a run. Ids below it are indices of messages, whose number may grow.
-const FIRST_WRITTEN_ID: u32 = 1 << 31;
+/// The id of the first written entry of a run. Ids below it are indices of messages, whose number may grow. Both kinds are
+/// below [`WRITTEN`], which is added to them.
+const FIRST_WRITTEN_ID: u32 = WRITTEN / 2;
 
 /// A context with its sums.
 #[derive(Clone, Debug)]

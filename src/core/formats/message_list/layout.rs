@@ -38,8 +38,10 @@ pub(super) struct Layout {
 impl Layout {
     /// Returns the layout of messages that are one conversation.
     pub(super) fn of_lines(bytes: &[u8], elements: Vec<Span>) -> Self {
-        let (first, last) =
-            (elements.first().map_or(0, |e| e.start), elements.last().map_or(bytes.len(), |e| e.end));
+        let (first, last) = (
+            elements.first().map_or(0, |e| e.start),
+            elements.last().map_or(bytes.len(), |e| e.end),
+        );
         Self {
             whole: 0..bytes.len(),
             is_one_of_many: false,

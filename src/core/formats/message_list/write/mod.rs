@@ -105,11 +105,7 @@ pub(crate) fn write_own(
 }
 
 impl<'a> DocumentWriter<'a> {
-    fn new(
-        session: &'a Session,
-        bytes: &'a [u8],
-        dialect: &'a Dialect,
-    ) -> Option<Self> {
+    fn new(session: &'a Session, bytes: &'a [u8], dialect: &'a Dialect) -> Option<Self> {
         let starts: Vec<usize> =
             session.messages.iter().filter_map(|m| Some(m.raw.first()?.start)).collect();
         let is_here =
