@@ -1,0 +1,11 @@
+"""Context management for LLM agents: truncate, prune and summarize, with the policies of many agents and frameworks.
+
+`Manager` manages one conversation. The modules `langchain`, `openai_agents`, `pydantic_ai`, `strands`, `openai` and
+`anthropic` connect it to these libraries.
+"""
+
+from ._manager import Conversations, Manager, Ready, SummaryRequest
+from ._messages import Messages
+from ._native import __version__
+
+__all__ = ["Conversations", "Manager", "Messages", "Ready", "SummaryRequest", "__version__"]

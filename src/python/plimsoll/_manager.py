@@ -1,0 +1,530 @@
+"""The manager of one conversation: passes the host's messages to the engine, and its plans back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections import OrderedDict
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Awaitable, Callable, Generic, Iterator, Mapping, Optional, Sequence, TypeVar, Union
+
+from ._messages import Messages, digest_of, is_system, plain_text, text_of
+from ._native import Native, says_too_long
+
+M = TypeVar("M")
+R = TypeVar("R")
+Clock = Optional[Callable[[], float]]
+
+#: Version of the text that `Manager.state` returns.
+STATE_VERSION = 1
+#: Number of times that one request is built again after the provider rejected it.
+MAX_RETRIES = 3
+
+_log = logging.getLogger("plimsoll")
+
+
+@dataclass(frozen=True)
+class SummaryRequest:
+    """A summary that the policy needs before it can build the context."""
+
+    #: Number of the model call, from 1.
+    call: int
+    stage: str
+    #: The request to the model, in the format of Chat Completions. It may contain calls and their results.
+    messages: list[dict[str, Any]]
+    max_tokens: int
+    #: True if the system that the policy reproduces sends exactly these messages, and if it sends its tools with them.
+    verbatim: bool = False
+    with_tools: bool = False
+    #: Ranges of the messages that the summary replaces.
+    covers: list[list[int]] = field(default_factory=list)
+    #: Texts of earlier summaries.
+    previous: list[str] = field(default_factory=list)
+
+    @property
+    def system(self) -> str:
+        """The instructions among `messages`, as one text."""
+        return "\n\n".join(plain_text(m) for m in self.messages if m["role"] in ("system", "developer"))
+
+    @property
+    def prompt(self) -> list[dict[str, str]]:
+        """The other messages as texts of user and assistant in turn, for models that do not know the conversation's tools."""
+        turns: list[dict[str, str]] = []
+        for message in self.messages:
+            if message["role"] not in ("system", "developer"):
+                role, text = "assistant" if message["role"] == "assistant" else "user", plain_text(message)
+                if turns and turns[-1]["role"] == role:
+                    turns[-1]["content"] += "\n\n" + text
+                else:
+                    turns.append({"role": role, "content": text})
+        return turns
+
+    @property
+    def plain(self) -> list[dict[str, str]]:
+        """`prompt` after a system message with `system`."""
+        return ([{"role": "system", "content": self.system}] if self.system else []) + self.prompt
+
+
+@dataclass(frozen=True)
+class Ready(Generic[M]):
+    """The context of the next request."""
+
+    #: The messages to send. An untouched message is the object that the host passed.
+    messages: list[M]
+    #: Number of the model call, from 1.
+    call: int
+    #: Tokens of the request, as far as it is known.
+    tokens: int
+    #: How exactly `tokens` are known: exact, calibrated, estimated or reported. `error` is their mean relative error, if known.
+    accuracy: str
+    error: Optional[float]
+    #: What the policy did since the last context.
+    events: list[dict[str, Any]]
+    #: True if `messages` differ from the history that the host passed.
+    changed: bool
+    #: True if the provider rejected these same messages before: the policy has nothing more to remove.
+    rejected: bool = False
+
+    def without(self, head: Sequence[M]) -> list[M]:
+        """Returns `messages` without those of `head`, which the host sends in a field of its own."""
+        return [m for m in self.messages if not any(m is h for h in head)]
+
+
+class _Restored:
+    """A message of which a restored manager has only the digest, until the host passes the message."""
+
+    def __init__(self, digest: str) -> None:
+        self.digest = digest
+
+
+@dataclass
+class _View:
+    """A list of messages that the host may continue from."""
+
+    messages: list[Any]
+    #: The message of the conversation that each was made from, or -1.
+    sources: list[int]
+    #: Number of messages of the conversation that the list stands for.
+    n_known: int
+
+
+class Manager(Generic[M]):
+    """Manages the context of one conversation. A conversation's calls must not overlap.
+
+    policy: name of a preset, text of a policy, or path of a policy file (`os.PathLike`).
+    window: context window of the model in tokens.
+    format: "openai_chat", "openai_responses" or "anthropic_messages" [default: detected from the messages].
+    settings: values of the policy's settings.
+    counter: tokenizer [default: o200k_base].
+    calibration: of the counts, as in a tuned policy [default: reported usage calibrates them].
+    model: name of the model, for policies with rules of their own for some models.
+    request: fields of the request besides its messages, which are counted: `system`, `instructions`, `tools`.
+    messages: converts the host's messages [default: they have the JSON of a provider].
+    clock: returns the time in seconds, for policies that act when the provider's cache has expired; None: no time.
+    """
+
+    #: Exceptions that mean that the context is too long. Others are recognized by their text.
+    overflow_errors: tuple[type[BaseException], ...] = ()
+
+    def __init__(
+        self,
+        policy: Union[str, "os.PathLike[str]"],
+        *,
+        window: int,
+        format: Optional[str] = None,
+        settings: Optional[Mapping[str, float]] = None,
+        counter: Optional[str] = None,
+        calibration: Optional[Mapping[str, Any]] = None,
+        model: Optional[str] = None,
+        request: Optional[Mapping[str, Any]] = None,
+        messages: Optional[Messages[M]] = None,
+        clock: Clock = time.time,
+    ) -> None:
+        if not isinstance(policy, str):
+            with open(policy, encoding="utf-8") as file:
+                policy = file.read()
+        options = {
+            "window": window,
+            "format": format,
+            "settings": settings,
+            "counter": counter,
+            "calibration": calibration,
+            "model": model,
+            "request": None if request is None else text_of(request),
+        }
+        native = Native(policy, text_of({name: value for name, value in options.items() if value is not None}))
+        self._start(native, messages, clock)
+
+    def _start(self, native: Native, messages: Optional[Messages[M]], clock: Clock) -> None:
+        self._native, self._clock = native, clock
+        self._messages: Messages[M] = messages or Messages()
+        self._passed = _View([], [], 0)  # what the host passed last
+        self._known: list[Any] = []  # all messages of the conversation
+        self._first: list[int] = [0]  # index of the first provider's message of each, and of the next one
+        self._owner: list[int] = []  # message of each provider's message
+        self._last = _View([], [], 0)  # what the last plan became
+        self._entries: list[Any] = []  # the last plan
+        self._edits: dict[int, Any] = {}  # by message: its parts (or their digest), the message, the edited message
+        self._added: list[tuple[Any, Any]] = []  # provider's and host's form
+        self._awaited = False  # a summary
+        self._rejections = 0
+        self._rejected: Optional[list[Any]] = None  # the plan that the provider rejected
+        #: The last error that meant that the context is too long.
+        self.rejection: Union[str, BaseException, None] = None
+        #: True if the policy did something since the last `state`.
+        self.unsaved = False
+        #: True while `manage` or `amanage` waits for a summary.
+        self.busy = False
+
+    # ---- The host's history ----
+
+    def _wire(self, own: M) -> Sequence[Any]:
+        wire = self._messages.to_wire(own)
+        if not wire:
+            raise ValueError(f"cannot convert a message of the type {type(own).__name__}: it has no content")
+        return wire
+
+    def _digest(self, own: Any) -> str:
+        return own.digest if isinstance(own, _Restored) else digest_of(self._wire(own))
+
+    def _same(self, new: M, old: Any, position: int) -> bool:
+        """Returns true for equal objects, and for objects with equal JSON."""
+        if not isinstance(old, _Restored):
+            try:
+                if type(new) is type(old) and new == old:
+                    return True
+            except Exception:  # comparisons of foreign types
+                pass
+            # A system prompt that changes with every call (date, open files) does not start another conversation.
+            if position == 0 and is_system(self._wire(new)) and is_system(self._wire(old)):
+                return True
+        return self._digest(new) == self._digest(old)
+
+    def _common(self, history: Sequence[M], old: list[Any]) -> int:
+        """Returns the number of equal messages at the start, and replaces them in `old` by the objects that the host has now."""
+        for i, (new, known) in enumerate(zip(history, old)):
+            if new is not known:
+                if not self._same(new, known, i):
+                    return i
+                old[i] = new
+        return min(len(history), len(old))
+
+    def _sync(self, history: Sequence[M]) -> None:
+        """Passes the new messages to the engine. Rewinds it if the host rewound or forked its history."""
+        start, same, sources = self._position(history)
+        again: list[Any] = []
+        if self._awaited and same == len(self._known) and start < len(history):
+            # The host gave up a summary. What needed it is decided again, with the new messages.
+            same -= 1
+            again = [self._known[same]]
+        rewound = same < len(self._known)
+        if rewound:
+            self._native.truncate(self._first[same])
+            del self._owner[self._first[same] :], self._known[same:], self._first[same + 1 :]
+        for own in again:
+            self._push(own)
+        for own in history[start:]:
+            sources.append(len(self._known))
+            self._push(own)
+        self._passed = _View(list(history), sources, len(self._known))
+        if rewound or start < len(history):
+            self._awaited = False
+            self._rejections, self._rejected = 0, None
+            if self._clock is not None:
+                self._native.time(self._clock())
+
+    def _position(self, history: Sequence[M]) -> tuple[int, int, list[int]]:
+        """Returns how many messages of `history` are known, up to which message of the conversation, and their sources."""
+        same = self._common(history, self._known)
+        best = (same, same, list(range(same)))
+        if same == len(self._known):
+            return best
+        # The host may have replaced its history by the last context, or pass the same history again.
+        for view in (self._last, self._passed):
+            n = self._common(history, view.messages)
+            if n > best[0]:
+                end = view.n_known if n == len(view.messages) else view.sources[n - 1] + 1
+                if end > same:
+                    best = (n, end, view.sources[:n])
+                    self._recover(view, n)
+        return best
+
+    def _push(self, own: M) -> None:
+        try:
+            for wire in self._wire(own):
+                self._native.push(text_of(wire))
+                self._owner.append(len(self._known))
+        except Exception:
+            self._native.truncate(self._first[-1])
+            del self._owner[self._first[-1] :]
+            raise
+        self._known.append(own)
+        self._first.append(len(self._owner))
+
+    def _recover(self, view: _View, n: int) -> None:
+        """Remembers the host's first `n` objects of a context, of which a restored manager had only digests."""
+        wires = [wire for wire, _ in self._added]
+        self._added = []
+        for own, source in zip(view.messages[:n], view.sources):
+            if source < 0:
+                self._added += [(wires.pop(0), own)] if wires else []
+            elif isinstance(self._known[source], _Restored):
+                if source in self._edits:
+                    self._edits[source] = (self._edits[source][0], self._known[source], own)
+                else:
+                    self._known[source] = own
+
+    # ---- One call ----
+
+    def step(self, history: Optional[Sequence[M]] = None) -> Union[Ready[M], SummaryRequest]:
+        """Returns the next context, or a summary request. After `answer` or `fail`, call it again without history.
+
+        history: all messages of the conversation, or those of the last context and all that followed.
+        """
+        if history is not None:
+            self._sync(history)
+        step = json.loads(self._native.step())
+        if "summarize" in step:
+            self._awaited = True
+            request = step["summarize"]
+            request["covers"] = [[r["start"], r["end"]] if isinstance(r, dict) else r for r in request["covers"]]
+            return SummaryRequest(**{key: request[key] for key in SummaryRequest.__dataclass_fields__ if key in request})
+        self._awaited = False
+        ready = step["ready"]
+        messages = self._build(ready["entries"])
+        self.unsaved = self.unsaved or bool(ready["events"])
+        before = self._passed.messages
+        changed = len(messages) != len(before) or any(a is not b for a, b in zip(messages, before))
+        rejected = self._rejected is not None and self._rejected == self._entries
+        return Ready(
+            messages,
+            call=ready["call"],
+            tokens=ready["tokens"],
+            accuracy=ready["accuracy"],
+            error=ready["error"],
+            events=ready["events"],
+            changed=changed,
+            rejected=rejected,
+        )
+
+    def _build(self, entries: list[Any]) -> list[M]:
+        """Converts a plan to the host's messages. Messages that the policy changed or wrote are converted once."""
+        known, first, owner = self._known, self._first, self._owner
+        edits: dict[int, Any] = {}
+        added: list[tuple[Any, Any]] = []
+        out: list[Any] = []
+        sources: list[int] = []
+        i = 0
+        while i < len(entries):
+            entry = entries[i]
+            wire = entry["keep"] if "keep" in entry else entry.get("edit")
+            i += 1
+            if wire is None:
+                new = entry["add"]
+                own = next((own for old, own in self._added if old == new), None)
+                added.append((new, self._messages.added(new) if own is None else own))
+                sources.append(-1)
+                out.append(added[-1][1])
+                continue
+            source = owner[wire]
+            start, end = first[source], first[source + 1]
+            parts = [(wire - start, entry.get("message"))]
+            while i < len(entries) and wire + 1 < end:
+                entry = entries[i]
+                following = entry["keep"] if "keep" in entry else entry.get("edit")
+                if following is None or not wire < following < end:
+                    break
+                wire = following
+                parts.append((wire - start, entry.get("message")))
+                i += 1
+            own = known[source]
+            sources.append(source)
+            if len(parts) == end - start and type(own) is not _Restored and all(message is None for _, message in parts):
+                out.append(own)
+                continue
+            edit = self._edits.get(source)
+            if edit is None or edit[1] is not own or edit[0] != (digest_of(parts) if type(edit[0]) is str else parts):
+                if type(own) is _Restored:
+                    if edit is None or edit[2] is None:
+                        raise ValueError(f"message {source} is missing: pass the whole history after a restore")
+                    edit = (parts, own, self._messages.edited(edit[2], parts))
+                else:
+                    edit = (parts, own, self._messages.edited(own, parts))
+            edits[source] = edit
+            out.append(edit[2])
+        self._edits, self._added, self._entries = edits, added, entries
+        self._last = _View(list(out), sources, len(known))
+        return out
+
+    def answer(self, text: str) -> None:
+        """Passes the text of the summary that was requested."""
+        self._native.answer(text)
+
+    def fail(self, why: str) -> None:
+        """Reports that the summary could not be written. The policy continues as its system does."""
+        self._native.fail(why)
+
+    def report(self, input_tokens: Optional[int], output_tokens: Optional[int] = None) -> None:
+        """Passes the usage of the request with the last context. Does nothing without it.
+
+        input_tokens: the whole input, including cached tokens.
+        """
+        if input_tokens and self._entries and not self._awaited:
+            self._native.report(json.dumps({"input_tokens": input_tokens, "output_tokens": output_tokens}))
+
+    def rejected(self, error: Union[str, BaseException]) -> bool:
+        """Passes an error of the provider. Returns true if the context was too long: then call `step` again."""
+        text = str(error)
+        if self._rejections >= MAX_RETRIES or not (isinstance(error, self.overflow_errors) or says_too_long(text)):
+            return False
+        self._rejections += 1
+        self._rejected = self._entries
+        self.rejection = error
+        self._native.rejected(text)
+        return True
+
+    # ---- Whole calls ----
+
+    def manage(self, history: Sequence[M], summarize: Callable[[SummaryRequest], str]) -> Ready[M]:
+        """Returns the next context. `summarize` asks a model for the summaries that the policy needs."""
+        with self._one_at_a_time():
+            step = self.step(history)
+            while isinstance(step, SummaryRequest):
+                try:
+                    text = summarize(step)
+                except Exception as error:
+                    self._failed(error)
+                else:
+                    self.answer(text)
+                step = self.step()
+            return step
+
+    async def amanage(self, history: Sequence[M], summarize: Callable[[SummaryRequest], Awaitable[str]]) -> Ready[M]:
+        """Same as `manage`, with a coroutine function."""
+        with self._one_at_a_time():
+            step = self.step(history)
+            while isinstance(step, SummaryRequest):
+                try:
+                    text = await summarize(step)
+                except Exception as error:
+                    self._failed(error)
+                else:
+                    self.answer(text)
+                step = self.step()
+            return step
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        if self.busy:
+            raise RuntimeError("calls of one conversation overlap: use a Manager for each conversation")
+        self.busy = True
+        try:
+            yield
+        finally:
+            self.busy = False
+
+    def _failed(self, error: Exception) -> None:
+        _log.warning("cannot write a summary: %s", error, exc_info=error)
+        self.fail(f"{type(error).__name__}: {error}")
+
+    def call(self, history: Sequence[M], summarize: Callable[[SummaryRequest], str], send: Callable[[Ready[M]], R]) -> R:
+        """Passes the next context to `send`. If the provider rejects it as too long, sends a smaller one."""
+        ready = self.manage(history, summarize)
+        while True:
+            try:
+                return send(ready)
+            except Exception as error:
+                if not self.rejected(error):
+                    raise
+                ready = self.manage(history, summarize)
+                if ready.rejected:
+                    raise
+
+    async def acall(
+        self,
+        history: Sequence[M],
+        summarize: Callable[[SummaryRequest], Awaitable[str]],
+        send: Callable[[Ready[M]], Awaitable[R]],
+    ) -> R:
+        """Same as `call`, with coroutine functions."""
+        ready = await self.amanage(history, summarize)
+        while True:
+            try:
+                return await send(ready)
+            except Exception as error:
+                if not self.rejected(error):
+                    raise
+                ready = await self.amanage(history, summarize)
+                if ready.rejected:
+                    raise
+
+    # ---- State ----
+
+    def state(self) -> str:
+        """Returns the conversation with all decisions, for `restore`."""
+        self.unsaved = False
+        known = [[self._digest(own), self._first[i + 1] - self._first[i]] for i, own in enumerate(self._known)]
+        return json.dumps(
+            {
+                "version": STATE_VERSION,
+                "native": self._native.state(),
+                "known": known,
+                "last": [self._digest(own) for own in self._last.messages],
+                "sources": self._last.sources,
+                "n_known": self._last.n_known,
+                "added": [wire for wire, _ in self._added],
+                "edits": {source: digest_of(edit[0]) for source, edit in self._edits.items()},
+            }
+        )
+
+    @classmethod
+    def restore(cls, state: str, *, messages: Optional[Messages[M]] = None, clock: Clock = time.time) -> "Manager[M]":
+        """Returns a manager that continues as the one that wrote `state`. Its first `step` needs the history."""
+        saved = json.loads(state)
+        if saved.get("version") != STATE_VERSION:
+            raise ValueError(
+                f"cannot restore a state of version {saved.get('version')}: this version of plimsoll reads {STATE_VERSION}"
+            )
+        self = cls.__new__(cls)
+        self._start(Native.restore(saved["native"]), messages, clock)
+        for digest, n in saved["known"]:
+            self._owner += [len(self._known)] * n
+            self._known.append(_Restored(digest))
+            self._first.append(len(self._owner))
+        self._last = _View([_Restored(digest) for digest in saved["last"]], saved["sources"], saved["n_known"])
+        self._added = [(wire, None) for wire in saved["added"]]
+        for source, digest in saved["edits"].items():
+            self._edits[int(source)] = (digest, self._known[int(source)], None)
+        return self
+
+
+class Conversations(Generic[M]):
+    """The managers of a host's conversations by name. Forgets the one that was unused for the longest time.
+
+    limit: number of conversations.
+    """
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._limit = limit
+        self._managers: "OrderedDict[Any, Manager[M]]" = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: Any, create: Callable[[], Manager[M]]) -> Manager[M]:
+        """Returns the manager of a conversation, which is not remembered without a name (None).
+
+        A fork of a conversation that waits for a summary gets a manager of its own.
+        """
+        if name is None:
+            return create()
+        with self._lock:
+            if name not in self._managers:
+                self._managers[name] = create()
+            self._managers.move_to_end(name)
+            while len(self._managers) > self._limit:
+                self._managers.popitem(last=False)
+            manager = self._managers[name]
+        return create() if manager.busy else manager
