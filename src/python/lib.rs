@@ -112,16 +112,9 @@ impl Native {
         py.detach(|| self.manager().state())
     }
 
-    fn decisions(&self, py: Python<'_>) -> String {
-        py.detach(|| self.manager().decisions())
-    }
-
     #[staticmethod]
-    fn restore(py: Python<'_>, state: &str, messages: Vec<String>) -> PyResult<Self> {
-        let manager = py.detach(|| {
-            let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
-            Manager::restore(state, &messages)
-        });
+    fn restore(py: Python<'_>, state: &str) -> PyResult<Self> {
+        let manager = py.detach(|| Manager::restore(state, &[]));
         manager.map(|manager| Self(Mutex::new(manager))).map_err(value_error)
     }
 }
