@@ -120,7 +120,7 @@ class Manager(Generic[M]):
     format: "openai_chat", "openai_responses" or "anthropic_messages" [default: detected from the messages].
     settings: values of the policy's settings.
     counter: tokenizer [default: o200k_base].
-    calibration: of the counts, as in a tuned policy [default: reported usage calibrates them].
+    calibration: `factor`, `overhead`, `error` and `counter`, as recorded calls have it [default: reported usage calibrates].
     model: name of the model, for policies with rules of their own for some models.
     request: fields of the request besides its messages, which are counted: `system`, `instructions`, `tools`.
     messages: converts the host's messages [default: they have the JSON of a provider].
@@ -147,6 +147,9 @@ class Manager(Generic[M]):
         if not isinstance(policy, str):
             with open(policy, encoding="utf-8") as file:
                 policy = file.read()
+        if calibration is not None:
+            calibration = dict(calibration)
+            counter = calibration.pop("counter", counter)
         options = {
             "window": window,
             "format": format,

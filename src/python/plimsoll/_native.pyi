@@ -1,5 +1,7 @@
 """The engine. JSON in, JSON out; `plimsoll.Manager` wraps it."""
 
+from typing import Optional
+
 __version__: str
 
 def says_too_long(error: str) -> bool:
@@ -16,7 +18,8 @@ class Native:
     def __len__(self) -> int: ...
     def step(self) -> str:
         """Returns `{"ready": …}` or `{"summarize": …}`."""
-    def answer(self, text: str) -> None: ...
+    def answer(self, text: str) -> Optional[str]:
+        """Passes a summary. Returns the reason if the policy rejects it."""
     def fail(self, why: str) -> None: ...
     def report(self, usage: str) -> None: ...
     def rejected(self, error: str) -> None: ...
