@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use window::{drawing_in_state, wrong_in_window};
 
 /// The layers that each layer may import. `lib.rs` declares them and is not a layer.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
@@ -106,6 +106,7 @@ const LAYERS: [(&str, &[&str]); 23] = [
     ),
     ("main", &["cli", "app"]),
     ("python", &["units", "session", "live"]),
+    ("node", &["units", "session", "live"]),
 ];
 
 /// Layers without side effects and without access to files, network, clock, environment and threads.

@@ -1,0 +1,112 @@
+// Maps a host's messages to those of the native manager.
+//
+// A slot is a message at both sides: `message` is the host's own object, `index` the position in the native manager. Added
+// and edited messages have `wire`, the native manager's JSON of them; added ones have no `index`. After a restore, a slot has
+// a `digest` until the host's message is seen again.
+//
+// A system prompt at the start is the same message with any text: hosts put times and open files into it.
+import { digestOf, sameJson } from "./json.mjs";
+
+export class History {
+  // One slot for each message of the native manager.
+  #known = [];
+  // The messages that the last step returned, and those known since then.
+  #returned = [];
+  // Number of known messages when the returned ones were last decided anew.
+  #decided = 0;
+
+  // Forgets what a host has rewound. Returns the position of the host's first new message.
+  //
+  // A host passes its whole history, or continues the list that it got. Else it has rewound one of the two.
+  align(history) {
+    const own = common(this.#known, history);
+    if (own === this.#known.length) return own;
+    const start = common(this.#returned, history);
+    if (start > 0 && start === this.#returned.length) return start;
+    const returned = this.#returned.slice(0, start);
+    const known = returned.reduce((most, slot) => Math.max(most, (slot.index ?? -1) + 1), 0);
+    // Below `#decided`, the native manager forgets the summaries of the returned list: the host's list is all that is left.
+    if (known >= this.#decided && known > own) {
+      this.#known.length = known;
+      this.#returned = returned;
+      return start;
+    }
+    this.#known.length = own;
+    this.#returned = [...this.#known];
+    this.#decided = Math.min(this.#decided, own);
+    return own;
+  }
+
+  push(message) {
+    const slot = { message, index: this.#known.length };
+    this.#known.push(slot);
+    this.#returned.push(slot);
+  }
+
+  get length() {
+    return this.#known.length;
+  }
+
+  // Returns the host's messages for the entries of a step. An entry that was in the last step is the same object again.
+  read(entries, fromWire) {
+    const before = this.#returned;
+    const written = before.filter((slot) => slot.wire !== undefined);
+    const edited = new Map(written.map((slot) => [slot.index, slot]));
+    const added = written.filter((slot) => slot.index === undefined);
+    const slots = entries.map((entry) => {
+      if (entry.keep !== undefined) return this.#known[entry.keep];
+      const index = entry.edit;
+      const wire = index === undefined ? entry.add : entry.message;
+      const last = index === undefined ? added : [edited.get(index)].filter(Boolean);
+      const own = index === undefined ? undefined : this.#known[index].message;
+      return last.find((slot) => sameJson(slot.wire, wire)) ?? { index, wire, message: fromWire(wire, own) };
+    });
+    if (before.some((slot, position) => slot !== slots[position])) this.#decided = this.#known.length;
+    this.#returned = slots;
+    return slots.map((slot) => slot.message);
+  }
+
+  // Returns JSON from which `restored` continues. It has digests instead of messages.
+  state() {
+    const digest = (slot, position) => (slot.digest ??= digestAt(position, slot.message));
+    const written = (slot, position) => ({ digest: digest(slot, position), index: slot.index });
+    return {
+      known: this.#known.map(digest),
+      returned: this.#returned.map((slot, position) => (slot.wire ? written(slot, position) : slot.index)),
+      decided: this.#decided,
+    };
+  }
+
+  static restored({ known, returned, decided }) {
+    const history = new History();
+    history.#known = known.map((digest, index) => ({ digest, index }));
+    history.#returned = returned.map((slot) => (typeof slot === "number" ? history.#known[slot] : slot));
+    history.#decided = decided;
+    return history;
+  }
+}
+
+// Returns the number of leading messages that the slots contain. The slots then hold the host's newest objects.
+function common(slots, history) {
+  const limit = Math.min(slots.length, history.length);
+  let count = 0;
+  while (count < limit && matches(slots[count], history[count], count)) count++;
+  return count;
+}
+
+function matches(slot, message, position) {
+  if (slot.message === message) return true;
+  const isSystem = position === 0 && isSystemPrompt(message) && isSystemPrompt(slot.message);
+  const isKnown = slot.message !== undefined;
+  const isSame = isKnown ? isSystem || sameJson(slot.message, message) : slot.digest === digestAt(position, message);
+  if (isSame) slot.message = message;
+  return isSame;
+}
+
+function digestAt(position, message) {
+  return position === 0 && isSystemPrompt(message) ? "system" : digestOf(message);
+}
+
+function isSystemPrompt(message) {
+  return message?.role === "system" || message?.role === "developer";
+}
