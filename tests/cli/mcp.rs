@@ -19,7 +19,11 @@ struct Agent {
 impl Agent {
     /// Starts a server in a folder, as the agent with this name.
     fn new(folder: &Path, name: &str) -> Self {
-        let mut command = command(folder, &["mcp"]);
+        Self::with_options(folder, name, &[])
+    }
+
+    fn with_options(folder: &Path, name: &str, options: &[&str]) -> Self {
+        let mut command = command(folder, &[&["mcp"], options].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the server starts");
         let input = server.stdin.take();
@@ -374,23 +378,9 @@ fn a_cancelled_call_is_not_answered_and_blocks_no_other() {
 fn options_apply_to_every_tool() {
     let here = folder();
     write_conversation(here.path(), "c.json");
-    let mut command = command(here.path(), &["mcp", "--window", "8k", "--no-state"]);
-    let mut server =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
-    let mut input = server.stdin.take().expect("a pipe");
-    for line in [
-        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
-        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"inspect","arguments":{"file":"c.json"}}}"#,
-    ] {
-        writeln!(input, "{line}").expect("the server reads");
-    }
-    drop(input);
-    let output = server.wait_with_output().expect("the server ends");
-    let text = stdout(&output);
-    let response = from_str(text.lines().nth(1).expect("two messages")).expect("JSON");
-    let text = response["result"]["content"][0]["text"].as_str().expect("a text");
-    assert_eq!(from_str(text).expect("JSON")["window"], 8_000);
+    let mut agent = Agent::with_options(here.path(), "test", &["--window", "8k", "--no-state"]);
+    assert_eq!(agent.call("inspect", &value!({"file": "c.json"}))["window"], 8_000);
+    agent.end();
     rejected(here.path(), &["mcp", "--conversation", "2"]);
     rejected(here.path(), &["mcp", "--json"]);
 }

@@ -2,6 +2,7 @@
 
 use super::session::{CallSession, SessionParameters};
 use super::tool::{Answer, CallContext, SessionTool, parameters, rows, schema};
+use crate::analysis::resent::resent;
 use crate::cli::diagnose::RecordedCost;
 use crate::cli::played;
 use crate::exec::mcp::JsonObject;
@@ -36,7 +37,7 @@ fn answer(arguments: &JsonObject, context: &CallContext<'_>) -> anyhow::Result<A
     answer.set("window", case.windows.largest())?;
     answer.set("output_reserve", session.reserve)?;
     answer.set("end_tokens", recorded.outcome.end)?;
-    answer.set("tokens_sent", recorded.outcome.tokens_sent())?;
+    answer.set("tokens_sent", resent(case, &recorded.outcome).sent)?;
     answer.take(&cost.json_output(), &["cost", "models", "cache_audit", "break_even"])?;
     Ok(answer)
 }

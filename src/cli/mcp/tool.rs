@@ -19,7 +19,9 @@ const DEFAULT_ROWS: usize = 10;
 /// Claude Code warns.
 const MAX_ROWS: usize = 100;
 /// Maximum bytes of a text in a list. The tool `message` returns whole texts.
-const MAX_TEXT: usize = 400;
+const MAX_LISTED_TEXT: usize = 400;
+/// Maximum bytes of another text, such as a title or a verdict.
+const MAX_TEXT: usize = 2_000;
 /// Objects that list names: they are limited like lists.
 const NAME_LISTS: [&str; 2] = ["tokens.by_tool", "tokens.by_kind"];
 
@@ -106,8 +108,9 @@ pub(super) struct Answer {
 impl Answer {
     /// Creates an answer about a session.
     pub(super) fn new(session: &impl Serialize, rows: usize) -> anyhow::Result<Self> {
-        let fields = [("session".to_owned(), serde_json::to_value(session)?)];
-        Ok(Self { fields: fields.into_iter().collect(), rows, not_listed: JsonObject::new() })
+        let mut answer = Self { fields: JsonObject::new(), rows, not_listed: JsonObject::new() };
+        answer.set("session", session)?;
+        Ok(answer)
     }
 
     /// Adds a field.
@@ -155,7 +158,7 @@ impl Answer {
             Value::Array(list) => {
                 self.leave_out(path, list.len().saturating_sub(self.rows));
                 list.truncate(self.rows);
-                list.iter_mut().for_each(shorten_texts);
+                list.iter_mut().for_each(|row| shorten_texts(row, MAX_LISTED_TEXT));
             }
             Value::Object(object) => {
                 if NAME_LISTS.contains(&path) && object.len() > self.rows {
@@ -166,20 +169,20 @@ impl Answer {
                     self.shorten(value, &format!("{path}.{name}"));
                 }
             }
-            _ => shorten_texts(value),
+            _ => shorten_texts(value, MAX_TEXT),
         }
     }
 }
 
 /// Shortens long texts. `…` marks the missing rest.
-fn shorten_texts(value: &mut Value) {
+fn shorten_texts(value: &mut Value, max: usize) {
     match value {
-        Value::String(text) if text.len() > MAX_TEXT => {
-            text.truncate(head(text, MAX_TEXT).len());
+        Value::String(text) if text.len() > max => {
+            text.truncate(head(text, max).len());
             text.push('…');
         }
-        Value::Array(list) => list.iter_mut().for_each(shorten_texts),
-        Value::Object(object) => object.values_mut().for_each(shorten_texts),
+        Value::Array(list) => list.iter_mut().for_each(|value| shorten_texts(value, max)),
+        Value::Object(object) => object.values_mut().for_each(|value| shorten_texts(value, max)),
         _ => {}
     }
 }
