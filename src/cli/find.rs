@@ -50,13 +50,7 @@ impl Args {
         let all = messages(&loaded.case, &query);
         let shown = &all[..self.limit.min(all.len())];
         if shared.json {
-            json(&FindResult {
-                query: &self.query,
-                messages: all.len(),
-                matches: n_matches(&all),
-                found: shown.iter().map(FoundEntry::from).collect(),
-                not_listed: all.len() - shown.len(),
-            })?;
+            json(&FindResult::new(&self.query, &all, shown))?;
         } else {
             print(&find_text(&loaded.case, &query, &all, shown))?;
         }
@@ -64,8 +58,21 @@ impl Args {
     }
 }
 
+impl<'a> FindResult<'a> {
+    /// Creates the result of a query from all messages that match and those that are listed.
+    pub(super) fn new(query: &'a str, all: &[FoundMessage], shown: &'a [FoundMessage]) -> Self {
+        Self {
+            query,
+            messages: all.len(),
+            matches: n_matches(all),
+            found: shown.iter().map(FoundEntry::from).collect(),
+            not_listed: all.len() - shown.len(),
+        }
+    }
+}
+
 /// Returns the messages that match, in order.
-fn messages(case: &Case, query: &Query) -> Vec<FoundMessage> {
+pub(super) fn messages(case: &Case, query: &Query) -> Vec<FoundMessage> {
     let (session, ledger) = (&case.session, &case.ledger);
     let found = |message: usize| {
         let subject = QuerySubject::new(session, Some(ledger), message);

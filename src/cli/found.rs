@@ -27,6 +27,10 @@ pub(super) struct FoundEntry<'a> {
     kind: &'static str,
     /// Tool of that part; null if it has none.
     tool: Option<&'a str>,
+    /// Part of the message with the first match, from 1.
+    part: usize,
+    /// Start and end of the first match in the part's text, in bytes; null if the message matches without a text.
+    span: Option<[usize; 2]>,
     /// Tokens of the message; null if they are not counted.
     tokens: Option<Tokens>,
     /// Number of matches in the message.
@@ -55,6 +59,8 @@ impl<'a> From<&'a FoundMessage> for FoundEntry<'a> {
             role: found.role.name(),
             kind: found.kind.name(),
             tool: found.tool.as_deref(),
+            part: found.hit.part as usize + 1,
+            span: found.span.as_ref().map(|span| [span.start, span.end]),
             tokens: found.tokens,
             matches: found.n_hits,
             snippet: found.snippet.iter().map(piece).collect(),

@@ -54,6 +54,7 @@ mod lanes;
 mod lazy_list;
 mod man;
 mod manual_edits;
+mod mcp;
 mod model;
 mod nearest;
 mod output;
@@ -125,6 +126,7 @@ commands! {
     Context: context,
     Report: report,
     Sessions: sessions,
+    Mcp: mcp,
     Presets: presets,
     State: state,
     Schema: schema,

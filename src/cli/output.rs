@@ -69,6 +69,13 @@ pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
         .context("standard output cannot be written")
 }
 
+/// Returns a result as JSON on one line, with the same escapes as [`json`].
+pub(super) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
+    let mut out = Escaped(Vec::new());
+    serde_json::to_writer(&mut out, value)?;
+    Ok(String::from_utf8(out.0)?)
+}
+
 /// Writer that escapes terminal control characters in JSON. They occur only in strings, where an escape has the same
 /// meaning.
 struct Escaped<W>(W);

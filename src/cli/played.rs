@@ -5,19 +5,12 @@ use crate::analysis::findings;
 use crate::engine::{self, Case, KnobValues, simulate};
 use crate::formats::records_compactions;
 use crate::report::Played;
+use crate::units::Tokens;
 use rayon::prelude::*;
 
 /// Plays all lanes, `recorded` and `none` first. Both use the output reserve of `none`, whatever the other lanes are.
 pub(super) fn play(case: &Case, none: Lane, lanes: Vec<Lane>) -> Vec<Played> {
-    let reserve = none.output_reserve(case);
-    let recorded = Played {
-        lane: "recorded".to_owned(),
-        policy: None,
-        knobs: KnobValues::default(),
-        output_reserve: reserve,
-        outcome: engine::recorded(case, reserve, None),
-        findings: Vec::new(),
-    };
+    let recorded = recorded(case, none.output_reserve(case));
     let all: Vec<Lane> = std::iter::once(none).chain(lanes).collect();
     let played = all.into_par_iter().map(|lane| {
         let mut outcome = simulate(case, &lane.policy, &lane.knobs, None);
@@ -34,6 +27,18 @@ pub(super) fn play(case: &Case, none: Lane, lanes: Vec<Lane>) -> Vec<Played> {
     let mut result = vec![recorded];
     result.par_extend(played);
     result
+}
+
+/// Returns the lane of the recorded run.
+pub(super) fn recorded(case: &Case, output_reserve: Tokens) -> Played {
+    Played {
+        lane: "recorded".to_owned(),
+        policy: None,
+        knobs: KnobValues::default(),
+        output_reserve,
+        outcome: engine::recorded(case, output_reserve, None),
+        findings: Vec::new(),
+    }
 }
 
 /// Returns the name of the lane's policy; `recorded` for the recorded run.

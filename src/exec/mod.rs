@@ -11,6 +11,7 @@ mod files;
 mod index;
 mod libraries;
 mod load;
+pub mod mcp;
 pub mod model;
 mod outputs;
 mod path_candidates;

@@ -151,7 +151,13 @@ const IMPURE_PATHS: [&str; 15] = [
 ];
 
 /// Names that use the network, by the start of their path; only `exec/model` uses them.
-const NETWORK: [&str; 4] = ["std::net", "reqwest", "rustls", "tokio"];
+const NETWORK: [&str; 3] = ["std::net", "reqwest", "rustls"];
+
+/// Names of libraries for concurrent requests; only `exec/model` and the server on standard input use them.
+const CONCURRENT: [&str; 2] = ["rmcp", "tokio"];
+
+/// Names in them that use the network.
+const CONCURRENT_NETWORK: [&str; 1] = ["tokio::net"];
 
 /// Names that access files, by the start of their path; only `exec` uses them.
 const FILES: [&str; 4] = ["std::fs", "tempfile", "image::open", "image::save_buffer"];
@@ -238,10 +244,13 @@ fn forbidden_paths(source: &Source) -> Vec<String> {
     let is_pure = PURE.contains(&layer);
     let is_window = matches!(layer, "app" | "main");
     let is_client = path.starts_with("exec/model/");
+    let is_concurrent = is_client || path == "exec/mcp.rs";
     let wrong = source.paths.iter().filter(|p| {
         (is_pure && IMPURE_PATHS.iter().any(|impure| is_under(p, impure)))
             || (!is_window && WINDOW.iter().any(|library| is_under(p, library)))
             || (!is_client && NETWORK.iter().any(|library| is_under(p, library)))
+            || (!is_client && CONCURRENT_NETWORK.iter().any(|library| is_under(p, library)))
+            || (!is_concurrent && CONCURRENT.iter().any(|library| is_under(p, library)))
     });
     wrong.map(|p| format!("{path}: `{layer}` may not use `{p}`")).collect()
 }

@@ -189,7 +189,11 @@ fn type_name(root: &Value, value: &Value) -> String {
         return format!("{} or null", type_name(root, inner));
     }
     if let Some(types) = value["type"].as_array() {
-        let types: Vec<&str> = types.iter().filter_map(Value::as_str).collect();
+        let name = |name: &str| match name {
+            "array" => format!("list of {}", plural(&type_name(root, &value["items"]))),
+            name => name.to_owned(),
+        };
+        let types: Vec<String> = types.iter().filter_map(Value::as_str).map(name).collect();
         return types.join(" or ");
     }
     let kind = resolve(root, value);

@@ -106,6 +106,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("report", "report compacted.jsonl -o report.html"),
     ("sessions", "sessions ."),
     ("sessions search", "sessions --search ledger ."),
+    ("mcp", "mcp --install"),
     ("presets list", "presets list"),
     ("presets show", "presets show prune"),
     ("presets export", "presets export digitorn"),

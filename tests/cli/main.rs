@@ -38,6 +38,7 @@ mod json_schemas;
 mod loss;
 mod manual_edits;
 mod many_threads;
+mod mcp;
 mod model;
 mod model_tables;
 mod output;

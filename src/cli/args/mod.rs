@@ -112,11 +112,20 @@ impl GlobalOptions {
     /// Loads a session file, or standard input for `-`.
     pub(crate) fn load(&self, file: &Path) -> anyhow::Result<Loaded> {
         let (options, progress) = (self.load_options(), Progress::default());
-        let mut loaded = if is_stdin(file) {
-            load_stream(STDIN, io::stdin().lock(), &options, &progress)?
+        if is_stdin(file) {
+            self.loaded(file, load_stream(STDIN, io::stdin().lock(), &options, &progress)?)
         } else {
-            load(file, &options, &progress)?
-        };
+            self.load_file(file, &progress)
+        }
+    }
+
+    /// Loads a session file.
+    pub(crate) fn load_file(&self, file: &Path, progress: &Progress) -> anyhow::Result<Loaded> {
+        self.loaded(file, load(file, &self.load_options(), progress)?)
+    }
+
+    /// Applies the options to a session.
+    fn loaded(&self, file: &Path, mut loaded: Loaded) -> anyhow::Result<Loaded> {
         if self.conversation.is_none() && loaded.has_several_conversations() {
             note(&format!(
                 "{} holds {} conversations; this is the first (--conversation N selects another)",

@@ -10,6 +10,7 @@ use crate::analysis::cost::{Audit, AuditedCall, Break, BreakEven, Cause};
 use crate::analysis::insight::{Certainty, Insight, InsightKind, Level};
 use crate::analysis::rereads::FileReads;
 use crate::analysis::resent::Growth;
+use crate::cli::billing::ModelPrice;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
@@ -83,7 +84,7 @@ struct InsightEntry<'a> {
 
 /// A model of the session.
 #[derive(Serialize, JsonSchema)]
-struct ModelEntry<'a> {
+pub(super) struct ModelEntry<'a> {
     /// Model as recorded.
     model: &'a str,
     /// Price of the model; null if unknown.
@@ -137,7 +138,7 @@ struct LaneCostEntry<'a> {
 
 /// Costs and savings of a compaction.
 #[derive(Serialize, JsonSchema)]
-struct BreakEvenEntry<'a> {
+pub(super) struct BreakEvenEntry<'a> {
     /// Call before which the compaction acted.
     call: usize,
     /// Ids of the stages that acted.
@@ -167,7 +168,7 @@ struct BreakEvenEntry<'a> {
 
 /// Recorded cache reads against expected ones.
 #[derive(Serialize, JsonSchema)]
-struct AuditEntry<'a> {
+pub(super) struct AuditEntry<'a> {
     /// Sum of the expected cache reads in tokens.
     expected: Tokens,
     /// Sum of the recorded cache reads in tokens.
@@ -250,10 +251,6 @@ impl Diagnosis<'_> {
     pub(super) fn json_output(&self) -> DiagnosisOutput<'_> {
         let case = self.case();
         let lanes = self.lanes.iter().zip(&self.losses.lanes);
-        let models = self
-            .prices
-            .iter()
-            .map(|known| ModelEntry { model: known.model, price: known.price.map(price) });
         DiagnosisOutput {
             format: case.session.source.format,
             title: &case.session.title,
@@ -263,7 +260,7 @@ impl Diagnosis<'_> {
             accuracy: case.ledger.accuracy.name(),
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),
-            models: models.collect(),
+            models: self.prices.iter().map(model).collect(),
             lanes: LazyList::new(lanes.map(|(lane, loss)| lane_cost(lane, loss, self.files))),
             cache_audit: self.audit.map(audit),
             loss: self.losses.json_output(),
@@ -290,6 +287,10 @@ fn insight(insight: &Insight) -> InsightEntry<'_> {
         advice: insight.advice,
         cumulative_tokens: insight.stake,
     }
+}
+
+pub(super) fn model<'a>(known: &ModelPrice<'a>) -> ModelEntry<'a> {
+    ModelEntry { model: known.model, price: known.price.map(price) }
 }
 
 fn price(price: &Price) -> PriceEntry<'_> {
@@ -324,7 +325,7 @@ fn lane_cost<'a>(
     }
 }
 
-fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
+pub(super) fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
     BreakEvenEntry {
         call: even.call + 1,
         stages: &even.stages,
@@ -341,7 +342,7 @@ fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
     }
 }
 
-fn audit(audit: &Audit) -> AuditEntry<'_> {
+pub(super) fn audit(audit: &Audit) -> AuditEntry<'_> {
     AuditEntry {
         expected: audit.predicted,
         recorded: audit.recorded,

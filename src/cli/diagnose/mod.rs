@@ -6,6 +6,7 @@ mod lane_cost;
 mod losses;
 mod losses_json;
 mod losses_text;
+mod recorded_cost;
 mod rereads_json;
 mod rereads_text;
 mod text;
@@ -31,6 +32,7 @@ pub(super) use json_output::DiagnosisOutput;
 use lane_cost::LaneCost;
 use losses::Losses;
 use rayon::prelude::*;
+pub(super) use recorded_cost::RecordedCost;
 use std::cmp::Reverse;
 
 /// List problems of a session, its cost and losses, and those of each policy

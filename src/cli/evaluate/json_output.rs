@@ -20,7 +20,7 @@ pub(crate) struct Evaluation<'a> {
 
 /// A session.
 #[derive(Serialize, JsonSchema)]
-struct SessionEntry<'a> {
+pub(crate) struct SessionEntry<'a> {
     /// Path of the file.
     file: &'a str,
     /// Number of the conversation in the file, from 1; null if the file holds only one.
@@ -144,7 +144,8 @@ impl Evaluations {
 }
 
 impl Evaluated {
-    fn json_output(&self) -> SessionEntry<'_> {
+    /// Returns the JSON output of a session.
+    pub(crate) fn json_output(&self) -> SessionEntry<'_> {
         let facts = FactKind::ALL.map(|kind| FactCount {
             kind: kind.name(),
             facts: self.facts.all().iter().filter(|fact| fact.kind == kind).count(),

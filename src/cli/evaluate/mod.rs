@@ -12,7 +12,7 @@ use super::args::GlobalOptions;
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, json, print, print_wrapped};
-use super::played::{compactions, play};
+use super::played::{self, compactions, play};
 use super::report::{ReportFormat, written};
 use super::rereads::expected_rereads;
 use super::status::Status;
@@ -25,7 +25,7 @@ use crate::exec::write_file;
 use crate::presets::prices::Prices;
 use crate::report::{Block, Played, html_page, markdown_page};
 use crate::session::Session;
-use crate::units::Usd;
+use crate::units::{Tokens, Usd};
 use anyhow::bail;
 pub(super) use json_output::Evaluation;
 pub(super) use model::evaluated;
@@ -65,7 +65,7 @@ pub(super) struct Args {
 }
 
 /// A session with what each lane kept.
-struct Evaluated {
+pub(super) struct Evaluated {
     id: SessionId,
     title: String,
     messages: usize,
@@ -253,6 +253,18 @@ fn output(
         Some(written) => print(&written),
         None => print_wrapped(&(shown.text)()),
     }
+}
+
+/// Returns which facts the recorded run kept.
+pub(super) fn recorded(
+    id: &SessionId,
+    case: &Case,
+    output_reserve: Tokens,
+    shared: &GlobalOptions,
+) -> Evaluated {
+    let billing = Billing::at(Prices::in_use());
+    let played = [played::recorded(case, output_reserve)];
+    evaluate(id, case, &played, (billing, shared.reread_model()))
 }
 
 fn evaluate(

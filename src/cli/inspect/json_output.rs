@@ -202,7 +202,7 @@ struct RecordCount {
 
 impl InspectFindings<'_> {
     /// Returns the JSON output.
-    pub(super) fn json_output(&self) -> Inspection<'_> {
+    pub(crate) fn json_output(&self) -> Inspection<'_> {
         let session = self.session();
         let conversations = self.loaded.conversations.iter();
         Inspection {

@@ -20,6 +20,7 @@ use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::{Share, Tokens};
 pub(super) use json_output::Inspection;
 use rayon::prelude::*;
+use std::path::Path;
 
 /// Show the content of a session file, its tokens and warnings
 #[derive(Debug, clap::Args)]
@@ -38,11 +39,7 @@ impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
-        let reserve = none.checked_reserve(&loaded.case, shared)?;
-        let mut found = InspectFindings::new(&loaded, reserve, shared.conversation.unwrap_or(0));
-        let preset = working_preset(&loaded.case, &none, shared)?;
-        found.verdict.extend(preset.iter().map(|clause| clause.text.as_str()));
-        found.warnings.extend(self.repeats(&loaded.case.session));
+        let found = findings(&self.file.file, &loaded, &none, shared)?;
         if shared.json {
             json(&found.json_output())?;
         } else {
@@ -52,6 +49,21 @@ impl Args {
         std::mem::forget(loaded);
         Ok(Status::Done)
     }
+}
+
+/// Returns the findings about a loaded file. `none` is the lane without any compaction.
+pub(super) fn findings<'a>(
+    file: &Path,
+    loaded: &'a Loaded,
+    none: &Lane,
+    shared: &GlobalOptions,
+) -> anyhow::Result<InspectFindings<'a>> {
+    let reserve = none.checked_reserve(&loaded.case, shared)?;
+    let mut found = InspectFindings::new(loaded, reserve, shared.conversation.unwrap_or(0));
+    let preset = working_preset(&loaded.case, none, shared)?;
+    found.verdict.extend(preset.iter().map(|clause| clause.text.as_str()));
+    found.warnings.extend(repeats(file, &loaded.case.session));
+    Ok(found)
 }
 
 /// Returns the sentence about a preset that works if the generic presets do not.
@@ -69,21 +81,19 @@ fn working_preset(case: &Case, none: &Lane, shared: &GlobalOptions) -> anyhow::R
     Ok(lanes::working_preset(case, &none, &compared, shared))
 }
 
-impl Args {
-    /// Returns a warning if another file of the folder has calls of the session too.
-    fn repeats(&self, session: &Session) -> Option<String> {
-        let repeated = repeated_calls(&self.file.file, session)?;
-        Some(format!(
-            "{} of {} are also in {}: the program wrote them again when it resumed that session; do not count them twice",
-            repeated.calls,
-            counted(session.calls.len(), "call"),
-            repeated.file
-        ))
-    }
+/// Returns a warning if another file of the folder has calls of the session too.
+fn repeats(file: &Path, session: &Session) -> Option<String> {
+    let repeated = repeated_calls(file, session)?;
+    Some(format!(
+        "{} of {} are also in {}: the program wrote them again when it resumed that session; do not count them twice",
+        repeated.calls,
+        counted(session.calls.len(), "call"),
+        repeated.file
+    ))
 }
 
 /// The result of the command, for text and JSON.
-struct InspectFindings<'a> {
+pub(super) struct InspectFindings<'a> {
     loaded: &'a Loaded,
     case: &'a Case,
     conversation: usize,

@@ -350,7 +350,7 @@ impl Report {
 }
 
 /// Returns the status of messages, as the end of a phrase.
-pub(crate) fn status_text(status: MessageStatus) -> &'static str {
+pub fn status_text(status: MessageStatus) -> &'static str {
     match status {
         MessageStatus::Kept => "kept",
         MessageStatus::Cleared => "cleared",

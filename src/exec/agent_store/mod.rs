@@ -127,6 +127,16 @@ impl AgentStore {
     }
 }
 
+/// Returns the folders in which agents store the sessions of a project, for agents that choose the folders' names.
+pub(super) fn project_folders(project: &str) -> Vec<PathBuf> {
+    let folder = |resume: &Resume| {
+        let (folders, store) = (resume.projects.as_ref()?, store(resume).ok()?);
+        let name = projects::find(resume, folders, &store, project).ok()?;
+        Some(store.join(folders.folder).join(name))
+    };
+    formats::resumable().filter_map(|(_, resume)| folder(resume)).collect()
+}
+
 fn cannot_resume(format: &Format) -> String {
     let known = formats::resumable().filter_map(|(_, resume)| resume.names.first().copied());
     format!(

@@ -23,7 +23,7 @@ pub use load_error::LoadError;
 pub use new_file::{check_is_new, check_is_not_source, write_file};
 pub use open_folder::open_folder;
 pub use own_file::{OwnFileKind, check_own, fingerprint, read_own, write_own};
-pub(super) use path::{file_name, parent_folder, require_parent};
+pub(super) use path::{file_name, is_same_file, parent_folder, require_parent};
 pub use path::{is_folder, is_taken};
 pub use picture::{check_picture, write_picture};
 pub(super) use private::{create_private_file, create_private_folder};

@@ -40,7 +40,7 @@ pub(crate) fn require_parent(output: &Path) -> Result<(), String> {
 
 /// Returns true if two paths name one file: through another spelling, a link, or a hard link where the platform has
 /// inodes.
-pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     let is_same_path = matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
     is_same_path
         || matches!((fs::metadata(a), fs::metadata(b)), (Ok(a), Ok(b)) if is_same_inode(&a, &b))

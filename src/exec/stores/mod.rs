@@ -8,6 +8,7 @@ mod copies;
 mod find;
 mod listing;
 mod locations;
+mod project;
 mod summary;
 
 pub use cache::Cache;
@@ -17,6 +18,7 @@ pub(super) use listing::moment;
 pub use listing::{ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
+pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
 
 /// An agent whose sessions can be found.

@@ -34,6 +34,8 @@ pub struct FoundMessage {
     pub tool: Option<Box<str>>,
     /// Its tokens; `None` if they are not counted.
     pub tokens: Option<Tokens>,
+    /// Bytes of the first match in the text of its part; `None` if the message matches without a text.
+    pub span: Option<Range<usize>>,
     /// The text around the first match.
     pub snippet: Vec<SnippetPiece>,
 }
@@ -59,6 +61,9 @@ impl Query {
                 .filter(|tool| !tool.is_empty())
                 .map(Into::into),
             tokens: subject.tokens,
+            span: part.and_then(|part| {
+                self.occurrences(part.body.text()).into_iter().nth(hit.nth as usize)
+            }),
             snippet: self.snippet(subject, hit, chars),
         })
     }
