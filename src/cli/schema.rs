@@ -5,8 +5,8 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, compare, context, convert, diagnose, evaluate, find, gate, inspect, presets, replay,
-    report, restore, sessions, state, sweep, tools,
+    compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, presets,
+    replay, report, restore, sessions, state, sweep, tools,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -46,6 +46,9 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("report", schema::<report::ReportFile<'static>>),
     ("sessions", schema::<sessions::SessionList<'static>>),
     ("sessions search", schema::<sessions::SessionSearch<'static>>),
+    ("hook install", schema::<hook::HookSettings>),
+    ("hook uninstall", schema::<hook::HookSettings>),
+    ("hook log", schema::<hook::HookLog>),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),
     ("presets export", schema::<presets::ExportedSettings<'static>>),
