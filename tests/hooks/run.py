@@ -131,6 +131,8 @@ def run(case, target, executable, program, broken, packages):
         failures = check(case, scripted.requests, broken)
         if not ok:
             failures.append(output[-600:])
+        if not broken and "1 constraint came back" not in log.replace("lost constraint", "constraint"):
+            failures.append("nothing is logged")
         if "trouble" in output or "failed" in log:
             failures.append(f"not silent: {output[-300:]} {log}")
         plimsoll(program, ["hook", "uninstall", case.hook], project, env)
