@@ -48,6 +48,7 @@ mod find;
 mod found;
 mod gate;
 mod help;
+mod hook;
 mod inspect;
 mod json_values;
 mod lanes;
@@ -127,6 +128,7 @@ commands! {
     Report: report,
     Sessions: sessions,
     Mcp: mcp,
+    Hook: hook,
     Presets: presets,
     State: state,
     Schema: schema,
@@ -196,6 +198,10 @@ pub enum Invocation {
 
 /// Parses the command line (the program's own name first) and runs the command. The caller opens the window.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Invocation {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if hook::handled(&args) {
+        return Invocation::Finished(0);
+    }
     let mut parsed = match parse(args) {
         Ok(parsed) => parsed,
         Err(error) if error.use_stderr() => {

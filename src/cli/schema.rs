@@ -5,7 +5,7 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, compare, context, convert, diagnose, evaluate, find, gate, inspect, mcp, presets,
+    compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp, presets,
     replay, report, restore, sessions, state, sweep, tools,
 };
 use anyhow::Context as _;
@@ -47,6 +47,9 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("sessions", schema::<sessions::SessionList<'static>>),
     ("sessions search", schema::<sessions::SessionSearch<'static>>),
     ("mcp", schema::<mcp::McpInstallation>),
+    ("hook install", schema::<hook::HookSettings>),
+    ("hook uninstall", schema::<hook::HookSettings>),
+    ("hook log", schema::<hook::HookLog>),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),
     ("presets export", schema::<presets::ExportedSettings<'static>>),

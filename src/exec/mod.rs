@@ -8,6 +8,7 @@ mod database;
 pub mod evaluate;
 mod export;
 mod files;
+pub mod hooks;
 mod index;
 mod libraries;
 mod load;

@@ -126,7 +126,7 @@ impl State {
 
 /// Acquires a lock among the processes of this program, which is held while the file is open. Without a lock (after a second,
 /// or on a file system without locks), the last update wins.
-fn locked(path: &Path) -> Option<File> {
+pub(super) fn locked(path: &Path) -> Option<File> {
     let file = File::options().create(true).append(true).open(path).ok()?;
     for _ in 0..WAITS.0 {
         match file.try_lock() {

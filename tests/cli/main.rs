@@ -30,6 +30,7 @@ mod gate;
 mod gate_junit;
 mod handoff;
 mod help;
+mod hook;
 mod inspect;
 mod interrupted;
 mod invalid_input;

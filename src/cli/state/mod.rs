@@ -5,6 +5,7 @@ mod index;
 use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
+use crate::exec::hooks::{clear_hook_files, kept_hook_files};
 use crate::exec::stores::Cache;
 use crate::exec::{
     IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, kept_tables, logs,
@@ -22,7 +23,7 @@ use std::path::Path;
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put next to the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); if you installed hooks, their log and your instructions in compacted sessions, for 7 days; your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put next to the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -64,6 +65,7 @@ enum StateAction {
 /// Kinds of files that can be removed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum StateFileKind {
+    Hooks,
     Index,
     Logs,
     Presets,
@@ -96,6 +98,8 @@ pub(super) struct StateList<'a> {
     workspaces: Option<WorkspaceFolder<'a>>,
     /// Search index; null if it is switched off.
     index: Option<IndexFile>,
+    /// Log of hooks, and files with constraints of compacted sessions.
+    hooks: Vec<String>,
     /// Logs of runs in which a model wrote summaries.
     logs: Vec<LogEntry<'a>>,
 }
@@ -163,6 +167,8 @@ pub(super) struct ClearedState<'a> {
     workspaces_cleared: usize,
     /// Whether the search index was removed and switched off.
     index_cleared: bool,
+    /// Number of files of hooks removed.
+    hooks_cleared: usize,
 }
 
 impl<'a> From<&'a KeptPrice> for PriceEntry<'a> {
@@ -219,6 +225,7 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
             bytes: size.bytes,
         }),
         index: IndexFile::of(&index),
+        hooks: kept_hook_files().iter().map(|path| path.to_string_lossy().into_owned()).collect(),
         logs: logs.iter().map(log_entry).collect(),
     };
     if shared.json { json(&list) } else { print(&state_text(&list)) }
@@ -233,7 +240,8 @@ fn state_text(list: &StateList<'_>) -> String {
     let is_any_folder = list.presets.is_some()
         || !list.tables.is_empty()
         || list.workspaces.is_some()
-        || list.index.is_some();
+        || list.index.is_some()
+        || !list.hooks.is_empty();
     if !list.found && list.sessions.is_none() && list.logs.is_empty() && !is_any_folder {
         text.push_str("  nothing is kept\n");
     }
@@ -274,6 +282,9 @@ fn state_text(list: &StateList<'_>) -> String {
     }
     if let Some(index) = &list.index {
         let _ = writeln!(text, "  index   {index}");
+    }
+    for file in &list.hooks {
+        let _ = writeln!(text, "  hooks   {}", clean(file));
     }
     for log in &list.logs {
         let bytes = grouped(log.bytes);
@@ -325,6 +336,11 @@ fn clear(path: &Path, kind: Option<StateFileKind>, shared: &GlobalOptions) -> an
             let cleared = IndexFolder::here().clear();
             cleared.with_context(|| cannot("the search index"))?
         },
+        hooks_cleared: if is_meant(StateFileKind::Hooks) {
+            clear_hook_files().with_context(|| cannot("a file of hooks"))?
+        } else {
+            0
+        },
         path: shown,
     };
     if shared.json {
@@ -332,6 +348,7 @@ fn clear(path: &Path, kind: Option<StateFileKind>, shared: &GlobalOptions) -> an
     }
     print(&match kind {
         None => all_cleared_text(&cleared),
+        Some(StateFileKind::Hooks) => removed(cleared.hooks_cleared, "file", " of hooks"),
         Some(StateFileKind::Index) if cleared.index_cleared => INDEX_REMOVED.to_owned(),
         Some(StateFileKind::Index) => "the search index is off\n".to_owned(),
         Some(StateFileKind::Logs) => removed(cleared.logs_cleared, "log", ""),
@@ -362,6 +379,9 @@ fn all_cleared_text(cleared: &ClearedState<'_>) -> String {
     }
     if cleared.index_cleared {
         text.push_str(INDEX_REMOVED);
+    }
+    if cleared.hooks_cleared > 0 {
+        text.push_str(&removed(cleared.hooks_cleared, "file", " of hooks"));
     }
     if let Some(presets) = own_presets() {
         let _ = writeln!(

@@ -31,5 +31,7 @@ pub use read::{is_damaged, must_exist, read_packed_text, read_text};
 pub(super) use read::{read_all, read_bounded, read_file};
 pub use stamp::Stamp;
 pub(super) use unpack::unpacked;
-pub(super) use write::{StagedFile, replace_private, short_reason, write_error, write_new};
+pub(super) use write::{
+    StagedFile, replace_keeping_permissions, replace_private, short_reason, write_error, write_new,
+};
 pub(super) use zip::{START as ZIP_START, files_in};

@@ -53,6 +53,15 @@ pub(crate) fn replace_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
     unfinished::finish(vec![unfinished], || Ok(file.persist(output).map(drop)?))
 }
 
+/// Replaces a file and keeps its permissions. Only the owner can read a new file.
+pub(crate) fn replace_keeping_permissions(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    let staged = StagedFile::new(output, bytes)?;
+    if let Ok(metadata) = fs::metadata(output) {
+        staged.file.as_file().set_permissions(metadata.permissions())?;
+    }
+    staged.replace(output)
+}
+
 /// A file that is written to the disk under a temporary name.
 #[derive(Debug)]
 pub(crate) struct StagedFile {

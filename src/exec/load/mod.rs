@@ -193,6 +193,15 @@ pub(super) fn parse_file(path: &Path, progress: &Progress) -> Result<Parsed, Loa
     parse(&FileSource::document(path, progress)?, progress)
 }
 
+/// Parses bytes in memory, without token counts and sub-agents.
+pub(super) fn parse_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    progress: &Progress,
+) -> Result<Parsed, LoadError> {
+    parse(&Input { name: name.to_owned(), bytes: bytes.into() }, progress)
+}
+
 /// Detects the format of a document and parses it.
 fn parse(document: &Input, progress: &Progress) -> Result<Parsed, LoadError> {
     let name = &document.name;

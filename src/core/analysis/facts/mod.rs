@@ -6,6 +6,7 @@
 //! judge a summary.
 
 mod call;
+mod constraints;
 mod encrypted;
 mod extract;
 mod history;
@@ -15,6 +16,9 @@ mod survival;
 mod text;
 
 pub(super) use call::{command as call_command, path as call_path, target as call_target};
+pub use constraints::{
+    ReceivedText, constraints_lost_by_compaction, missing_constraints, user_constraints,
+};
 pub use encrypted::is_encrypted;
 pub use history::{FactHistory, FactState, StateChange};
 pub use scored::ScoredText;

@@ -1,0 +1,79 @@
+//! JSON and text of `plimsoll hook`.
+
+use crate::cli::output::clean;
+use crate::exec::hooks::{HookChange, HookedAgent};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// A change of an agent's settings.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HookSettings {
+    /// Name of the agent.
+    agent: &'static str,
+    /// Path of the file.
+    path: String,
+    /// Whether the file differs from what it should be.
+    changed: bool,
+    /// Whether the change was written.
+    written: bool,
+    /// Lines that change, marked with `-` and `+`, with unchanged lines around them.
+    difference: Vec<String>,
+    /// What you must do afterwards; null if nothing.
+    next_step: Option<&'static str>,
+}
+
+impl HookSettings {
+    pub(super) fn new(agent: &HookedAgent, change: &HookChange, is_dry_run: bool) -> Self {
+        let changed = change.is_change();
+        let difference = if changed { change.difference() } else { String::new() };
+        Self {
+            agent: agent.name,
+            path: change.path.to_string_lossy().into_owned(),
+            changed,
+            written: changed && !is_dry_run,
+            difference: difference.lines().map(str::to_owned).collect(),
+            next_step: change.next_step,
+        }
+    }
+
+    /// Formats the change.
+    pub(super) fn text(&self) -> String {
+        let path = clean(&self.path);
+        let lines = self.difference.iter().map(|line| format!("{}\n", clean(line)));
+        let lines: String = lines.collect();
+        let next_step = self.next_step.map(|step| format!("next: {step}\n")).unwrap_or_default();
+        match (self.changed, self.written) {
+            (false, _) => format!("{path}: nothing to change\n{next_step}"),
+            (true, true) => format!("changed {path}\n{next_step}"),
+            (true, false) => format!("would change {path}\n{lines}{next_step}"),
+        }
+    }
+}
+
+/// The log of hooks.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HookLog {
+    /// Path of the log.
+    path: String,
+    /// Lines, oldest first: time, agent, event, start of the session's id, result.
+    lines: Vec<String>,
+}
+
+impl HookLog {
+    pub(super) fn new(path: &Path, text: &str) -> Self {
+        Self {
+            path: path.to_string_lossy().into_owned(),
+            lines: text.lines().map(str::to_owned).collect(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Formats the lines.
+    pub(super) fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{}\n", clean(line))).collect()
+    }
+}
