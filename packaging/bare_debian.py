@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-# What a desktop has for a double click, besides a file manager.
-DESKTOP = ["desktop-file-utils", "shared-mime-info", "xdg-utils"]
+# What a desktop has for a double click: `gio` starts programs as the file managers of GNOME, Xfce and Cinnamon do.
+DESKTOP = ["desktop-file-utils", "libglib2.0-bin", "shared-mime-info"]
 # Changed by every installation: lists, caches and logs of the package manager, and backups of its files.
 PASSING = ("proc/", "sys/", "dev/", "tmp/", "run/", "root/", "home/", "var/cache/", "var/log/", "var/lib/apt/", "var/backups/")
 PASSING_FILES = ("-old", "-")
@@ -66,7 +66,11 @@ class BareDebian:
         """Starts a program with a window as a user."""
         environment = dict(_environment(), DISPLAY=screen.name, HOME="/home/me")
         return subprocess.Popen(
-            self._command(command, "me", "/home/me"), stdin=subprocess.DEVNULL, env=environment, start_new_session=True
+            self._command(command, "me", "/home/me"),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
         )
 
     def stop(self, process, screen):
@@ -83,6 +87,19 @@ class BareDebian:
         self.run(["useradd", "--create-home", "me"])
         shutil.copy(session, self.root / "home/me" / session.name)
         self.run(["chown", "me:me", f"/home/me/{session.name}"])
+
+    def packages(self):
+        """Returns the names of the installed packages."""
+        return set(self.run(["dpkg-query", "-W", "-f", "${Package}\n"]).split())
+
+    def has_opened(self, session):
+        """Returns whether the user has opened a session: the program remembers it."""
+        state = self.root / "home/me/.local/share/plimsoll/state.json"
+        return state.exists() and session.name in state.read_text(encoding="utf-8")
+
+    def forget(self):
+        """Removes what the program remembers."""
+        shutil.rmtree(self.root / "home/me/.local", ignore_errors=True)
 
     def files(self):
         """Returns the paths of all files that an installation may leave behind."""

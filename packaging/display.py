@@ -4,7 +4,6 @@ import re
 import struct
 import subprocess
 import time
-from pathlib import Path
 
 # A window that shows a session has hundreds of colors, an empty one a few.
 COLORS = 60
@@ -31,29 +30,30 @@ class VirtualDisplay:
         subprocess.run(["umount", "--lazy", str(self.root / "tmp/.X11-unix")], check=True)
 
     def windows(self):
-        """Returns id and title of the windows of the application `plimsoll`."""
+        """Returns the ids of the windows of the application `plimsoll`."""
         tree = subprocess.run(["xwininfo", "-root", "-tree", "-display", self.name], capture_output=True, text=True)
-        return re.findall(r'(0x[0-9a-f]+) "(.*)": \("plimsoll"', tree.stdout)
+        return re.findall(r'(0x[0-9a-f]+) ".*": \("[a-z]*" "plimsoll"\)', tree.stdout)
 
     def colors(self):
-        """Returns the number of colors of the screen."""
-        raw = (Path(self.work) / "Xvfb_screen0").read_bytes()
-        header, *fields = struct.unpack(">25I", raw[:100])
-        pixels = raw[header + fields[18] * 12 :]
+        """Returns the number of colors of the screen, from the picture (XWD) that the server keeps in a file."""
+        raw = (self.work / "Xvfb_screen0").read_bytes()
+        fields = struct.unpack(">25I", raw[:100])
+        size_of_header, colors = fields[0], fields[19]
+        pixels = raw[size_of_header + colors * 12 :]
         return len(set(struct.unpack(f"<{len(pixels) // 4}I", pixels[: len(pixels) // 4 * 4])))
 
-    def wait_for_picture(self, title, seconds):
-        """Waits until a window with this title shows a picture, and returns its number of colors."""
+    def wait_for_picture(self, is_open, seconds):
+        """Waits until a window shows a picture and `is_open` returns true, and returns the number of colors."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if any(title in shown for _id, shown in self.windows()):
+            if self.windows() and is_open():
                 colors = self.colors()
                 if colors >= COLORS:
                     return colors
             time.sleep(0.1)
-        raise SystemExit(f"deb: FAILED: no window with a picture of {title} after {seconds} s; windows: {self.windows()}")
+        raise SystemExit(f"deb: FAILED: no picture after {seconds} s; windows: {self.windows()}, colors: {self.colors()}")
 
     def close_windows(self):
-        """Closes the windows as the window manager would."""
-        for window, _title in self.windows():
+        """Disconnects the programs that have a window."""
+        for window in self.windows():
             subprocess.run(["xkill", "-display", self.name, "-id", window], capture_output=True, check=False)
