@@ -14,27 +14,27 @@ WHEEL_NAME = "plimsoll-context-cli"
 NPM_STARTER = Path(__file__).resolve().parent / "npm/plimsoll.js"
 
 
-def tarball(files, prefix, seconds):
+def tarball(files, prefix, meta):
     """Returns a gzip-compressed tar archive of files: path, content, mode."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for path, (content, mode) in sorted(files.items()):
             entry = tarfile.TarInfo(prefix + path)
-            entry.size, entry.mode, entry.mtime = len(content), mode, seconds
+            entry.size, entry.mode, entry.mtime = len(content), mode, meta.time
             tar.addfile(entry, io.BytesIO(content))
-    return gzip.compress(raw.getvalue(), mtime=seconds)
+    return gzip.compress(raw.getvalue(), meta.level, mtime=meta.time)
 
 
-def zip_file(files, prefix, seconds):
+def zip_file(files, prefix, meta):
     """Returns a zip archive of files: path, content, mode."""
     raw = io.BytesIO()
-    date = max(time.gmtime(seconds)[:6], (1980, 1, 1, 0, 0, 0))
-    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+    date = max(time.gmtime(meta.time)[:6], (1980, 1, 1, 0, 0, 0))
+    with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=meta.level) as archive:
         for path, (content, mode) in files.items():
             entry = zipfile.ZipInfo(prefix + path, date)
             entry.create_system, entry.external_attr = 3, (0o100000 | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, compresslevel=meta.level)
     return raw.getvalue()
 
 
@@ -42,9 +42,9 @@ def write_archive(out, files, target, meta):
     """Writes the archive that is unpacked into a prefix, such as ~/.local."""
     name = f"plimsoll-{meta.version}-{target.triple}"
     if target.is_windows:
-        (out / f"{name}.zip").write_bytes(zip_file(files, f"{name}/", meta.time))
+        (out / f"{name}.zip").write_bytes(zip_file(files, f"{name}/", meta))
     else:
-        (out / f"{name}.tar.gz").write_bytes(tarball(files, f"{name}/", meta.time))
+        (out / f"{name}.tar.gz").write_bytes(tarball(files, f"{name}/", meta))
 
 
 def write_wheel(out, files, tag, meta):
@@ -76,13 +76,13 @@ def write_wheel(out, files, tag, meta):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         record += f"{path},sha256={digest},{len(data)}\n"
     content[f"{info}/RECORD"] = (f"{record}{info}/RECORD,,\n".encode(), 0o644)
-    (out / f"{base}-py3-none-{tag}.whl").write_bytes(zip_file(content, "", meta.time))
+    (out / f"{base}-py3-none-{tag}.whl").write_bytes(zip_file(content, "", meta))
 
 
-def npm_package(package, files, seconds):
+def npm_package(package, files, meta):
     """Returns an npm package of these fields and files."""
     text = json.dumps(package, indent=2) + "\n"
-    return tarball({**files, "package.json": (text.encode(), 0o644)}, "package/", seconds)
+    return tarball({**files, "package.json": (text.encode(), 0o644)}, "package/", meta)
 
 
 def npm_fields(name, meta):
@@ -96,16 +96,22 @@ def npm_fields(name, meta):
     }
 
 
+def npm_platform(name, target, meta):
+    """Returns the fields of an npm package for one platform."""
+    package = npm_fields(name, meta)
+    package.update({"os": [target.npm_system], "cpu": [target.npm_processor], "preferUnplugged": True})
+    if target.is_linux:
+        package["libc"] = ["glibc"]
+    return package
+
+
 def write_npm(out, files, target, targets, meta):
     """Writes the package of this platform, and the starter that depends on the packages of all platforms."""
     suffix = f"{target.npm_system}-{target.npm_processor}"
     program = {path: file for path, file in files.items() if path.startswith("bin/")}
     licenses = {Path(path).name: file for path, file in files.items() if "/LICENSE-" in path}
-    package = npm_fields(f"@plimsoll/{suffix}", meta)
-    package.update({"os": [target.npm_system], "cpu": [target.npm_processor], "preferUnplugged": True})
-    if target.is_linux:
-        package["libc"] = ["glibc"]
-    data = npm_package(package, {**program, **licenses}, meta.time)
+    package = npm_platform(f"@plimsoll/{suffix}", target, meta)
+    data = npm_package(package, {**program, **licenses}, meta)
     (out / f"plimsoll-{suffix}-{meta.version}.tgz").write_bytes(data)
 
     starter = npm_fields("plimsoll", meta)
@@ -115,4 +121,4 @@ def write_npm(out, files, target, targets, meta):
     starter["optionalDependencies"] = {name: meta.version for name in others}
     scripts = {"bin/plimsoll.js": (NPM_STARTER.read_bytes(), 0o755)}
     scripts.update({Path(path).name: file for path, file in files.items() if path.endswith("README.md")})
-    (out / f"plimsoll-{meta.version}.tgz").write_bytes(npm_package(starter, {**scripts, **licenses}, meta.time))
+    (out / f"plimsoll-{meta.version}.tgz").write_bytes(npm_package(starter, {**scripts, **licenses}, meta))

@@ -72,9 +72,11 @@ class Metadata:
     repository: str
     # Seconds since 1970 of the commit: packages of one commit and program are identical.
     time: int
+    # Compression of archives, 1 to 9.
+    level: int
 
 
-def metadata():
+def metadata(level):
     text = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
 
     def key(name):
@@ -84,7 +86,7 @@ def metadata():
     if made is None:
         log = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
         made = log.stdout.strip() or time.time()
-    return Metadata(key("version"), key("description"), key("license"), key("repository"), int(made))
+    return Metadata(key("version"), key("description"), key("license"), key("repository"), int(made), level)
 
 
 def run(command, **options):
@@ -182,7 +184,7 @@ def main():
     key = (platform.system(), platform.machine())
     if key not in TARGETS:
         sys.exit(f"packages are not supported on {' '.join(key)}; use `cargo install --path . --locked`")
-    target, meta = TARGETS[key], metadata()
+    target, meta = TARGETS[key], metadata(1 if args.fast else 9)
     out = args.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
@@ -203,9 +205,9 @@ def main():
     if "npm" in kinds:
         archives.write_npm(out, files, target, TARGETS.values(), meta)
     # The libraries are compiled, so a given program does not ask for them.
-    if "library" in kinds and not args.binary:
+    if "library" in kinds and not args.binary and bindings.LIBRARY.exists():
         bindings.build_library(out, target, GLIBC, environment, run)
-    if "addon" in kinds and not args.binary:
+    if "addon" in kinds and not args.binary and bindings.ADDON.exists():
         bindings.build_addon(out, target, GLIBC, meta, environment, run)
     if "sbom" in kinds:
         bill = sbom.bill_of_materials(ROOT, target.triple, meta.time)

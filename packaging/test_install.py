@@ -28,7 +28,8 @@ import display
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "sample_sessions/compacted.jsonl"
 PROGRAM = "plimsoll.exe" if os.name == "nt" else "plimsoll"
-KINDS = ["deb", "tar", "wheel", "npm"]
+NPM_SYSTEM = "win32" if os.name == "nt" else sys.platform
+KINDS = ["deb", "tar", "wheel", "npm", "library", "addon"]
 # Seconds until a window that does not open is a failure.
 PATIENCE = 60
 
@@ -142,8 +143,7 @@ def test_wheel(folder, work, _args):
     with zipfile.ZipFile(wheel) as archive:
         check_modes([(entry.filename, entry.external_attr >> 16) for entry in archive.infolist()], wheel.name)
     start = time.monotonic()
-    output_of([sys.executable, "-m", "venv", work / "venv"])
-    programs = work / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    programs = make_environment(work)
     pip = [programs / "python", "-m", "pip", "--disable-pip-version-check"]
     output_of([*pip, "install", "-q", "--no-index", wheel])
     version = output_of([programs / PROGRAM, "--version"]).strip()
@@ -161,7 +161,7 @@ def test_npm(folder, work, _args):
         print("npm: SKIPPED, npx is not installed")
         return
     starter = package(folder, "plimsoll-[0-9]*.tgz")
-    program = package(folder, "plimsoll-[a-z]*.tgz")
+    program = package(folder, f"plimsoll-{NPM_SYSTEM}-*.tgz")
     npx = [npx, "--yes", "--cache", work / "npm", "-p", program, "-p", starter, "plimsoll"]
     start = time.monotonic()
     version = output_of([*npx, "--version"], cwd=work).strip()
@@ -175,6 +175,38 @@ def test_npm(folder, work, _args):
     check(alone.returncode == 2 and "@plimsoll/" in alone.stderr, f"without a program: {alone.stderr}")
 
 
+def test_library(folder, work, _args):
+    """Imports the Python library in a bare virtual environment."""
+    wheels = sorted(folder.glob("plimsoll_context-*.whl"))
+    if not wheels:
+        print("library: SKIPPED, it was not built")
+        return
+    programs = make_environment(work)
+    output_of([programs / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps", *wheels])
+    code = "import plimsoll; print(plimsoll.Manager('truncate', window=100_000).step([{'role': 'user', 'content': 'Hi'}]))"
+    shown = output_of([programs / "python", "-c", code])
+    print(f"library: {wheels[0].name}, a step gives {shown.strip()[:60]}")
+
+
+def test_addon(folder, work, _args):
+    """Imports the npm library in a bare folder."""
+    found = sorted(folder.glob("plimsoll-context-*.tgz"))
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if not found or not (npm and node):
+        print("addon: SKIPPED, it was not built or npm is not installed")
+        return
+    output_of([npm, "install", "--no-save", "--omit=peer", "--no-audit", "--cache", work / "npm", *found], cwd=work)
+    code = "import('@plimsoll/context').then(({ Manager }) => new Manager('truncate', { window: 100000 }))"
+    output_of([node, "-e", code], cwd=work)
+    print(f"addon: {' and '.join(path.name for path in found)}")
+
+
+def make_environment(work):
+    """Makes a virtual environment and returns the folder of its programs."""
+    output_of([sys.executable, "-m", "venv", work / "venv"])
+    return work / "venv" / ("Scripts" if os.name == "nt" else "bin")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", type=Path, nargs="?", default=ROOT / "target/packages")
@@ -182,7 +214,14 @@ def main():
     parser.add_argument("--suite", default="bookworm", help="release of Debian [default: bookworm]")
     parser.add_argument("--limit", type=float, help="maximum number of seconds until the first picture")
     args = parser.parse_args()
-    tests = {"deb": test_deb, "tar": test_tar, "wheel": test_wheel, "npm": test_npm}
+    tests = {
+        "deb": test_deb,
+        "tar": test_tar,
+        "wheel": test_wheel,
+        "npm": test_npm,
+        "library": test_library,
+        "addon": test_addon,
+    }
     if "deb" in args.only:
         bare_debian.enter_own_mounts()
     passed = 0
