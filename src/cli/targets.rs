@@ -10,7 +10,7 @@ use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Maximum number of sessions to read. A data set can hold millions, whose results would not fit into the memory.
 const MAX_SESSIONS: usize = 100_000;
@@ -294,5 +294,5 @@ impl Skipped {
 
 /// Returns the path with forward slashes, so that baselines are the same on every platform.
 fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
+    path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }

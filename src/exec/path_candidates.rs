@@ -1,7 +1,7 @@
 //! Paths that complete a typed one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{self, Path};
 
 /// Maximum number of paths: a folder may hold any number.
 const MAX_PATHS: usize = 1_000;
@@ -10,7 +10,7 @@ const MAX_PATHS: usize = 1_000;
 /// Hidden ones are among them only if a name with a dot is typed.
 pub fn paths_from(prefix: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<String> {
     let (folder, typed) = prefix
-        .rsplit_once('/')
+        .rsplit_once(path::is_separator)
         .map_or(("", prefix), |(folder, typed)| (&prefix[..=folder.len()], typed));
     let read = fs::read_dir(if folder.is_empty() { Path::new(".") } else { Path::new(folder) });
     let entries = read.into_iter().flatten().filter_map(Result::ok);

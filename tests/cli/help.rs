@@ -154,3 +154,18 @@ fn the_commands_of_the_readme_work_when_pasted() {
     assert!(steps.lines().count() >= 5, "{steps}");
     steps.lines().for_each(|line| paste(here.path(), line));
 }
+
+#[test]
+#[cfg(unix)]
+fn the_readme_shows_what_the_program_prints() {
+    let here = folder_with_samples();
+    let readme = page("README.md");
+    let (_, rest) = readme.split_once("\nplimsoll replay ").expect("the first command");
+    let (line, rest) = rest.split_once('\n').expect("the end of the line");
+    let (_, rest) = rest.split_once("```text\n").expect("its output");
+    let (shown, _) = rest.split_once("```").expect("the end of the output");
+    assert!(shown.lines().count() >= 5, "{shown}");
+    let words: Vec<&str> = ["replay"].into_iter().chain(line.split_whitespace()).collect();
+    let output = stdout(&plimsoll(here.path(), &words));
+    assert!(output.contains(shown), "README.md shows\n{shown}\nand the program prints\n{output}");
+}

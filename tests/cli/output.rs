@@ -82,3 +82,32 @@ fn lane_names_cannot_control_the_terminal() {
         }
     }
 }
+
+/// Manual pages, reports and presets are made for others. Conversations are private, as in the stores of agents.
+#[cfg(unix)]
+#[test]
+fn written_files_follow_the_mask_and_conversations_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let here = folder();
+    write_conversation(here.path(), "c.json");
+    let write = |args: &[&str]| {
+        let output = plimsoll(here.path(), args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    };
+    write(&["man", "."]);
+    write(&["report", "c.json", "-o", "report.html"]);
+    write(&["presets", "export", "langchain", "-o", "langchain.py"]);
+    write(&["compact", "c.json", "--policy", "truncate", "-o", "managed.json"]);
+    write(&["restore", "managed.json", "-o", "restored.json"]);
+    let mode = |name: &str| {
+        let metadata = here.path().join(name).metadata();
+        metadata.expect("it is written").permissions().mode() & 0o777
+    };
+    let usual = mode("c.json");
+    for name in ["plimsoll.1", "plimsoll-replay.1", "report.html", "langchain.py"] {
+        assert_eq!(mode(name), usual, "{name}");
+    }
+    for name in ["managed.json", "managed.manifest.json", "restored.json"] {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+}

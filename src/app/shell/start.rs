@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Minimum size of the window, in points. Panels that need more are scaled down.
 const MIN_SIZE: [f32; 2] = [640.0, 448.0];
 
+/// Icon of the window. On Wayland, the desktop shows that of the desktop entry.
+const ICON: &[u8] = include_bytes!("../../../assets/icons/plimsoll-128.png");
+
 /// Opens the window and returns when it is closed.
 ///
 /// # Errors
@@ -22,6 +25,7 @@ const MIN_SIZE: [f32; 2] = [640.0, 448.0];
 pub fn run(options: Options) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_app_id("plimsoll")
+        .with_icon(eframe::icon_data::from_png_bytes(ICON).unwrap_or_default())
         .with_inner_size(options.size)
         .with_min_inner_size(MIN_SIZE)
         .with_drag_and_drop(true);
@@ -86,7 +90,8 @@ const FRAMES: usize = 8;
 
 /// Returns whether there is a display to open a window on.
 pub fn has_display() -> bool {
-    !cfg!(target_os = "linux")
+    // Only X11 and Wayland have displays that may be missing.
+    cfg!(any(windows, target_os = "macos"))
         || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
             .iter()
             .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()))

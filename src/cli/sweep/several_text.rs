@@ -148,7 +148,7 @@ impl SweepFindings {
 
 /// Returns names of paths for a table: without the folder of all of them, and long ones without their beginning.
 fn short_names(paths: &[String]) -> Vec<String> {
-    let folder = |path: &String| path.rfind('/').map_or(0, |at| at + 1);
+    let folder = |path: &String| path.rfind(std::path::is_separator).map_or(0, |at| at + 1);
     let shared = paths.first().map_or("", |first| &first[..folder(first)]);
     let is_shared = paths.iter().all(|path| path.starts_with(shared));
     let short = |path: &String| {

@@ -4,8 +4,8 @@
 
 mod projects;
 
-use crate::exec::files::{create_private_folder, short_reason, write_error, write_new};
-use crate::exec::shell::{quoted, quoted_path};
+use crate::exec::files::{create_private_folder, short_reason, write_error, write_new_private};
+use crate::exec::shell::{and_then, quoted, quoted_path};
 use crate::formats::{self, Format, NewSession, Resumable, Resume};
 use crate::session::Session;
 use crate::units::Millis;
@@ -108,15 +108,17 @@ impl AgentStore {
             write_to_store(store, new)?
         } else {
             let path = std::path::absolute(import).unwrap_or_else(|_| import.to_owned());
-            write_new(&path, &new.bytes).map_err(|error| write_error(&path, &error))?;
+            write_new_private(&path, &new.bytes).map_err(|error| write_error(&path, &error))?;
             path
         };
         let project = new.project.as_deref().map(Path::new);
-        let import = self
-            .resume
-            .import
-            .map(|import| format!("{import} {} && ", quoted_path(&path.to_string_lossy())));
-        let resume = format!("{}{}", import.unwrap_or_default(), new.command);
+        let resume = match self.resume.import {
+            Some(import) => {
+                let file = quoted_path(&path.to_string_lossy());
+                and_then(&format!("{import} {file}"), &new.command)
+            }
+            None => new.command.clone(),
+        };
         Ok(Resumed {
             program: self.resume.program,
             id: new.id.clone(),
@@ -199,7 +201,7 @@ fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
     let path = new.relative_path.iter().fold(store.to_owned(), |path, name| path.join(name));
     let created = path.parent().map_or(Ok(()), create_private_folder);
     created
-        .and_then(|()| write_new(&path, &new.bytes))
+        .and_then(|()| write_new_private(&path, &new.bytes))
         .map_err(|error| write_error(&path, &error))?;
     Ok(path)
 }
@@ -207,7 +209,7 @@ fn write_to_store(store: &Path, new: &Resumable) -> Result<PathBuf, String> {
 /// Returns the shell command that resumes the session in its project folder.
 fn command(project: Option<&Path>, resume: &str) -> String {
     match project {
-        Some(project) => format!("cd {} && {resume}", quoted(&project.to_string_lossy())),
+        Some(project) => and_then(&format!("cd {}", quoted(&project.to_string_lossy())), resume),
         None => resume.to_owned(),
     }
 }
@@ -217,6 +219,7 @@ mod tests {
     use super::*;
     use std::fs;
 
+    #[cfg(unix)]
     #[test]
     fn a_folder_is_quoted_as_one_word() {
         let command = |project: &str| command(Some(Path::new(project)), "x");

@@ -49,7 +49,7 @@ pub fn convert(
     let bytes =
         if is_copy { session.source.bytes.whole() } else { converted(session, format)?.into() };
     let failed = |error| write_error(output, &error);
-    let staged = StagedFile::new(output, &bytes).map_err(failed)?;
+    let staged = StagedFile::private(output, &bytes).map_err(failed)?;
     let (aspects, bytes) = if is_copy {
         if !staged.has_bytes(&bytes).map_err(failed)? {
             return Err(format!(

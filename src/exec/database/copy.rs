@@ -53,7 +53,8 @@ impl DatabaseCopy {
         let real = path.canonicalize().map_err(unreadable)?;
         let folder = TemporaryFolder::new().map_err(|error| {
             LoadError(format!(
-                "{shown}: cannot create a temporary folder for a copy ({error}); set TMPDIR"
+                "{shown}: cannot create a temporary folder for a copy ({error}); set {}",
+                TemporaryFolder::VARIABLE
             ))
         })?;
         let mut copy = Self { folder, bytes: 0, has_log: false, warnings: Vec::new() };

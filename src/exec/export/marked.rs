@@ -27,7 +27,7 @@ pub(crate) fn commit_marked(
         "managed": {"name": name, "format": format.name, "bytes": bytes.len(), "sha256": sha256(bytes)},
     });
     let text = serde_json::to_vec_pretty(&manifest).map_err(|error| error.to_string())?;
-    let written = StagedFile::new(&path, &text).and_then(|file| file.commit_unfinished(&path));
+    let written = StagedFile::private(&path, &text).and_then(|file| file.commit_unfinished(&path));
     let unfinished = written.map_err(|error| write_error(&path, &error))?;
     staged.commit(output, vec![unfinished]).map_err(|error| {
         let _ = std::fs::remove_file(&path);

@@ -43,7 +43,7 @@ impl PolicyFiles {
             let path = below(folder, &name)?;
             files.create_folder(path.parent().unwrap_or(folder))?;
             let written =
-                StagedFile::new(&path, &bytes).and_then(|file| file.commit_unfinished(&path));
+                StagedFile::private(&path, &bytes).and_then(|file| file.commit_unfinished(&path));
             let unfinished = written.map_err(|error| write_error(&path, &error))?;
             files.unfinished.push(unfinished);
             files.created.push(path);

@@ -3,7 +3,7 @@
 use super::manifest::{Recipe, restored_source};
 use super::removed::RemovedRecord;
 use crate::exec::files::{
-    MAX_SESSION_BYTES, is_taken, parent_folder, read_bounded, sha256, write_file,
+    MAX_SESSION_BYTES, is_taken, parent_folder, read_bounded, sha256, write_private_file,
 };
 use crate::exec::outputs::{MANIFEST, MAX_MANIFEST_BYTES, manifest_path, removed_path};
 use crate::figure::counted;
@@ -56,7 +56,7 @@ pub fn restore(managed: &Path, output: Option<&Path>) -> Result<Restored, String
         Some(output) => output.to_owned(),
         None => default_output(managed, &recipe.source.name),
     };
-    write_file(&output, &bytes)?;
+    write_private_file(&output, &bytes)?;
     Ok(Restored { output, bytes: bytes.len(), source: recipe.source.name })
 }
 

@@ -25,7 +25,8 @@ pub fn export_resumable(job: &ExportJob) -> Result<(Exported, Option<Resumed>), 
     let source = &job.case.session;
     let store = AgentStore::of(job.format, source)?;
     let folder = TemporaryFolder::new().map_err(|error| {
-        format!("cannot create a temporary folder ({}); set TMPDIR", short_reason(&error))
+        let (why, variable) = (short_reason(&error), TemporaryFolder::VARIABLE);
+        format!("cannot create a temporary folder ({why}); set {variable}")
     })?;
     let draft = ExportJob {
         output: folder.path().join("managed.jsonl"),

@@ -81,8 +81,8 @@ pub(super) fn export_managed(job: &ExportJob) -> Result<(Exported, Option<Manage
     executed.notes.extend(digested(&requests));
     executed.notes.extend(renamed_note(&job.output, &base));
     let (mut result, bytes) = ManagedResult::new(job, executed.outcome, executed.notes)?;
-    let staged =
-        StagedFile::new(&job.output, &bytes).map_err(|error| write_error(&job.output, &error))?;
+    let staged = StagedFile::private(&job.output, &bytes)
+        .map_err(|error| write_error(&job.output, &error))?;
     drop(bytes);
     let read = staged.read().map_err(|error| write_error(&job.output, &error))?;
     let read = FileBytes::from(read);
@@ -134,7 +134,7 @@ pub fn export_context(job: &ExportJob) -> Result<Exported, String> {
     }
     let CallContext { result, bytes } = context?;
     let failed = |error| write_error(&job.output, &error);
-    let staged = StagedFile::new(&job.output, &bytes).map_err(failed)?;
+    let staged = StagedFile::private(&job.output, &bytes).map_err(failed)?;
     drop(bytes);
     let read = staged.read().map_err(failed)?;
     let checks = result.checks(job, &read.clone().into());

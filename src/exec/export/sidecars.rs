@@ -105,7 +105,7 @@ pub(super) fn write_sidecars(
         committed.map_err(|error| write_error(path, &error))
     };
     let removed = commit(&paths.removed, Ok(sidecar.staged))?;
-    let staged = StagedFile::new(&paths.manifest, &text);
+    let staged = StagedFile::private(&paths.manifest, &text);
     let manifest = commit(&paths.manifest, staged).inspect_err(|_| {
         let _ = std::fs::remove_file(&paths.removed);
     })?;
@@ -141,7 +141,7 @@ impl RemovedFile {
         let (mut n, mut bytes, mut hasher) = (0, 0, Hasher::new());
         let (mut at, mut is_same, mut failed) = (0, true, None);
         let mut put_back = Ok(());
-        let staged = StagedFile::streamed(path, |file| {
+        let staged = StagedFile::private_stream(path, |file| {
             let mut line = Vec::new();
             let mut write = |entry: &RemovedRecord| -> io::Result<()> {
                 line.clear();

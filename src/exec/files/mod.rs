@@ -20,6 +20,7 @@ mod zip;
 pub(super) use hash::{Hasher, sha256};
 pub use limits::MAX_SESSION_BYTES;
 pub use load_error::LoadError;
+pub(super) use new_file::write_private_file;
 pub use new_file::{check_is_new, check_is_not_source, write_file};
 pub use open_folder::open_folder;
 pub use own_file::{OwnFileKind, check_own, fingerprint, read_own, write_own};
@@ -33,5 +34,6 @@ pub use stamp::Stamp;
 pub(super) use unpack::unpacked;
 pub(super) use write::{
     StagedFile, replace_keeping_permissions, replace_private, short_reason, write_error, write_new,
+    write_new_private,
 };
 pub(super) use zip::{START as ZIP_START, files_in};

@@ -1,7 +1,7 @@
 //! Output files: new ones only, complete or absent.
 
 use super::path::{is_same_file, is_taken, require_parent};
-use super::write::{write_error, write_new};
+use super::write::{write_error, write_new, write_new_private};
 use std::path::Path;
 
 /// Checks that an output path is free. Nothing that exists is ever overwritten.
@@ -35,13 +35,22 @@ pub fn check_is_not_source(output: &Path, source: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a new file atomically.
+/// Writes a new file atomically, with the permissions that the system's mask allows.
 ///
 /// # Errors
 /// Returns one line if the file cannot be written; then nothing was written.
 pub fn write_file(output: &Path, bytes: &[u8]) -> Result<(), String> {
     check_is_new(output)?;
     write_new(output, bytes).map_err(|error| write_error(output, &error))
+}
+
+/// Writes a new file atomically. Only its owner can read it.
+///
+/// # Errors
+/// Returns one line if the file cannot be written; then nothing was written.
+pub(crate) fn write_private_file(output: &Path, bytes: &[u8]) -> Result<(), String> {
+    check_is_new(output)?;
+    write_new_private(output, bytes).map_err(|error| write_error(output, &error))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Stamp {
     bytes: u64,
     modified: Option<SystemTime>,
-    /// Inode; 0 on platforms without inodes.
+    /// Inode. On platforms without inodes, the time of creation in nanoseconds.
     file: u64,
     /// Size and time of a database's write-ahead log (`-wal`), which receives new data first.
     log: Option<(u64, Option<SystemTime>)>,
@@ -56,8 +56,9 @@ fn file_number(metadata: &fs::Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-fn file_number(_metadata: &fs::Metadata) -> u64 {
-    0
+fn file_number(metadata: &fs::Metadata) -> u64 {
+    let since = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos() as u64)
 }
 
 #[cfg(test)]

@@ -28,21 +28,30 @@ pub(crate) fn short_reason(error: &io::Error) -> String {
     }
 }
 
-/// Writes a new file; fails if the path is taken.
+/// Writes a new file with the permissions that the system's mask allows; fails if the path is taken.
 pub(crate) fn write_new(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    StagedFile::new(output, bytes)?.commit(output, Vec::new())
+    StagedFile::with_bytes(public_builder(), output, bytes)?.commit(output, Vec::new())
 }
 
-/// Writes a file or replaces it, with the permissions of a new file.
+/// Writes a new file that only its owner can read; fails if the path is taken.
+pub(crate) fn write_new_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    StagedFile::private(output, bytes)?.commit(output, Vec::new())
+}
+
+/// Writes a file or replaces it, with the permissions that the system's mask allows.
 pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    StagedFile::with_bytes(public_builder(), output, bytes)?.replace(output)
+}
+
+/// Returns a builder of temporary files that others can read if the system's mask allows it.
+fn public_builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = unfinished::builder();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // The system's mask applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    StagedFile::with_bytes(builder, output, bytes)?.replace(output)
+    builder
 }
 
 /// Writes or replaces a file of the program's state. Only its owner can read it. Does not wait until it is on the disk.
@@ -70,13 +79,13 @@ pub(crate) struct StagedFile {
 }
 
 impl StagedFile {
-    /// Writes bytes to a temporary file next to the output.
-    pub(crate) fn new(output: &Path, bytes: &[u8]) -> io::Result<Self> {
+    /// Writes bytes to a temporary file next to the output. Only its owner can read it: it contains a conversation.
+    pub(crate) fn private(output: &Path, bytes: &[u8]) -> io::Result<Self> {
         Self::with_bytes(unfinished::builder(), output, bytes)
     }
 
-    /// Writes a stream to a temporary file next to the output.
-    pub(crate) fn streamed(
+    /// Writes a stream to a temporary file next to the output. Only its owner can read it.
+    pub(crate) fn private_stream(
         output: &Path,
         write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
     ) -> io::Result<Self> {
@@ -181,9 +190,21 @@ mod tests {
         assert!(error.to_string().contains(".tmp"), "the premise: {error}");
         let line = write_error(Path::new("out.json"), &error);
         assert!(line.starts_with("cannot write out.json (") && !line.contains(".tmp"), "{line}");
-        let output = folder.path().join("picture.png");
-        replace(&output, b"x").unwrap();
-        let mode = output.metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o600, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn conversations_are_private_and_other_files_follow_the_mask() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mode = |name: &str| path(name).metadata().unwrap().permissions().mode() & 0o777;
+        fs::write(path("usual"), b"x").unwrap();
+        write_new(&path("page"), b"x").unwrap();
+        replace(&path("baseline"), b"x").unwrap();
+        assert_eq!([mode("page"), mode("baseline")], [mode("usual"); 2]);
+        write_new_private(&path("session"), b"x").unwrap();
+        replace_private(&path("state"), b"x").unwrap();
+        assert_eq!([mode("session"), mode("state")], [0o600; 2]);
     }
 }

@@ -30,6 +30,9 @@ impl TemporaryFolder {
         "managed.manifest.json",
     ];
 
+    /// The environment variable that names the parent folder.
+    pub(crate) const VARIABLE: &str = if cfg!(windows) { "TMP" } else { "TMPDIR" };
+
     /// Creates a folder after removing the leftovers of killed processes.
     pub(crate) fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
