@@ -5,8 +5,8 @@ use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
-    compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp, presets,
-    replay, report, restore, sessions, state, sweep, tools,
+    compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp,
+    presets, replay, report, restore, sessions, state, sweep, tools,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
