@@ -46,6 +46,7 @@ mod output;
 mod own_outputs;
 mod own_presets;
 #[cfg(feature = "window")]
+mod policy_forms;
 mod presets_and_state;
 mod python_exports;
 mod replay;

@@ -11,6 +11,7 @@ use plimsoll::app::Options;
 use plimsoll::app::state::events;
 use plimsoll::engine::Effect;
 use plimsoll::presets;
+use plimsoll::presets::forms::{Form, Tuned};
 
 /// Opens a window with these presets, or policies with these texts, as lanes.
 fn window(name: &str, policies: &[&str]) -> Window {
@@ -219,13 +220,19 @@ fn the_tab_about_describes_the_policy() {
 }
 
 #[test]
-fn settings_are_copied_in_the_configuration_format_of_the_system() {
-    let mut window = window(COMPACTED, &["baseagent"]);
-    let copied = copied(&mut window, "Copy config");
-    let runs = runs(&window);
-    let lane = &runs.lanes[0];
-    let exported = presets::native::export(&lane.policy, &lane.knobs).expect("it has a form");
-    assert_eq!(copied, exported.text);
+fn a_policy_is_copied_in_every_form_that_runs_it() {
+    let mut window = of_size(COMPACTED, &["codex"], Vec2::new(1440.0, 1000.0));
+    for form in Form::ALL {
+        click(&mut window, "Copy config");
+        let copied = copied(&mut window, form.label());
+        let runs = runs(&window);
+        let (policy, knobs) = (&runs.lanes[0].policy, &runs.lanes[0].knobs);
+        let preset = presets::PRESETS.iter().find(|preset| preset.name == "codex");
+        let toml = preset.expect("bundled").toml;
+        let window = runs.lanes[0].outcome.samples.last().map(|sample| sample.window.0);
+        let tuned = Tuned { policy, toml, knobs, window };
+        assert_eq!(copied, form.write(tuned).expect("codex has every form").text);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::settings::{Set, set};
 use super::status::Status;
 use crate::engine::{Policy, PolicyKind, Proof};
 use crate::exec::OwnPresets;
+use crate::presets::forms::Form;
 use crate::presets::{self, PRESETS};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +55,7 @@ enum PresetsAction {
     },
     /// Print the settings in the system's own form: environment variables, JSON, YAML, TOML or a Python program
     #[command(
-        after_help = "Examples:\n  plimsoll presets export digitorn -o digitorn.yaml\n  plimsoll presets export truncate --for pydantic-ai"
+        after_help = "Examples:\n  plimsoll presets export digitorn -o digitorn.yaml\n  plimsoll presets export truncate --for pydantic-ai\n  plimsoll presets export prune --set prune_protect=20000 --as python"
     )]
     Export {
         /// Preset
@@ -62,6 +63,9 @@ enum PresetsAction {
         /// Export truncate, prune or summarize as the nearest construct of this framework
         #[arg(long = "for", value_name = "FRAMEWORK")]
         framework: Option<String>,
+        /// Form: the system's own settings, a policy file, a program, or hooks
+        #[arg(long = "as", value_name = "FORM", value_parser = form, default_value = "settings", conflicts_with = "framework")]
+        form: Form,
         /// Set a setting (repeatable)
         #[arg(long = "set", value_name = "SETTING=VALUE", value_parser = set)]
         sets: Vec<Set>,
@@ -138,9 +142,9 @@ impl Args {
         match self.action.unwrap_or(list_all) {
             PresetsAction::List { words } => list(&words, shared.json)?,
             PresetsAction::Show { name } => show_preset(&name, shared.json)?,
-            PresetsAction::Export { name, framework, sets, output } => {
+            PresetsAction::Export { name, framework, form, sets, output } => {
                 let lanes = LaneArgs::of(&name, sets);
-                native::export(&lanes, framework.as_deref(), output.as_deref(), shared)?;
+                native::export(&lanes, (form, framework.as_deref()), output.as_deref(), shared)?;
             }
             PresetsAction::Import { file, output } => {
                 native::import(&file, output.as_deref(), shared)?;
@@ -152,6 +156,15 @@ impl Args {
         }
         Ok(Status::Done)
     }
+}
+
+/// Parses the name of a form.
+fn form(text: &str) -> Result<Form, String> {
+    let found = Form::ALL.into_iter().find(|form| form.name() == text);
+    found.ok_or_else(|| {
+        let names: Vec<_> = Form::ALL.iter().map(|form| form.name()).collect();
+        format!("there is no form {text:?}; supported: {}", names.join(", "))
+    })
 }
 
 fn entry<'a>(policy: &'a Policy, path: Option<&'a Path>) -> PresetEntry<'a> {

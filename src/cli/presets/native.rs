@@ -7,7 +7,10 @@ use crate::cli::output::{clean, grouped, json, note, print};
 use crate::cli::report::written;
 use crate::cli::settings::value_text;
 use crate::engine::KnobValues;
-use crate::exec::{load_configuration, read_configuration, save_policy, write_file};
+use crate::exec::{
+    OwnPresets, load_configuration, policy_text, read_configuration, save_policy, write_file,
+};
+use crate::presets::forms::{Form, Tuned};
 use crate::presets::native::{self, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +57,7 @@ pub(crate) struct ImportedSettings<'a> {
 /// Prints or writes the settings of a preset in the system's own format.
 pub(super) fn export(
     lanes: &LaneArgs,
-    framework: Option<&str>,
+    (form, framework): (Form, Option<&str>),
     output: Option<&Path>,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
@@ -65,7 +68,18 @@ pub(super) fn export(
         let nearest = nearest.map_err(anyhow::Error::msg)?;
         (lane.policy, lane.knobs, notes) = (nearest.policy, nearest.knobs, nearest.notes);
     }
-    let mut exported = native::export(&lane.policy, &lane.knobs).map_err(anyhow::Error::msg)?;
+    let toml = if form == Form::Settings {
+        String::new()
+    } else {
+        policy_text(&lane.word, &OwnPresets::here())?
+    };
+    let tuned = Tuned {
+        policy: &lane.policy,
+        toml: &toml,
+        knobs: &lane.knobs,
+        window: shared.window.map(|w| w.0),
+    };
+    let mut exported = form.write(tuned).map_err(anyhow::Error::msg)?;
     notes.append(&mut exported.notes);
     if let Some(output) = output {
         write_file(output, exported.text.as_bytes()).map_err(anyhow::Error::msg)?;

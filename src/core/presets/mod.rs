@@ -1,6 +1,7 @@
 //! Bundled policies: a TOML file per preset in `assets/presets`, a row per preset in [`PRESETS`].
 
 mod families;
+pub mod forms;
 pub mod models;
 pub mod native;
 pub mod own;

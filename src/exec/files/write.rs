@@ -64,7 +64,7 @@ pub(crate) fn replace_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Replaces a file and keeps its permissions. Only the owner can read a new file.
 pub(crate) fn replace_keeping_permissions(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    let staged = StagedFile::new(output, bytes)?;
+    let staged = StagedFile::private(output, bytes)?;
     if let Ok(metadata) = fs::metadata(output) {
         staged.file.as_file().set_permissions(metadata.permissions())?;
     }

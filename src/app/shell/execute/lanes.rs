@@ -4,7 +4,8 @@ use crate::app::shell::App;
 use crate::app::state::lanes::command::LanesCommand;
 use crate::app::state::model::config::{LaneConfig, MAX_LANES};
 use crate::app::state::model::policies::NONE;
-use crate::presets::native;
+use crate::exec::policy_text;
+use crate::presets::forms::{Form, Tuned};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ impl App {
                     lane.policy = policy;
                 }
             }
-            LanesCommand::CopySettings(lane) => self.copy_settings(ctx, lane),
+            LanesCommand::CopyPolicy(lane, form) => self.copy_policy(ctx, lane, form),
             LanesCommand::ToggleFold(messages) => self.toggle_fold(&messages),
         }
     }
@@ -74,17 +75,26 @@ impl App {
         }
     }
 
-    /// Copies a lane's settings in the configuration format of its system.
-    fn copy_settings(&mut self, ctx: &egui::Context, lane: usize) {
+    /// Copies a lane's policy with its settings in a form that runs it.
+    fn copy_policy(&mut self, ctx: &egui::Context, lane: usize, form: Form) {
         let Some(runs) = self.session.derived.shared_runs().map(Arc::clone) else {
             return;
         };
         let Some(lane) = runs.lanes.get(lane) else {
             return;
         };
-        match native::export(&lane.policy, &lane.knobs) {
+        let name = self.policies.command_line_name(&lane.policy.name);
+        let toml = match form {
+            Form::Settings => Ok(String::new()),
+            _ => policy_text(name, &self.own_presets).map_err(|error| error.to_string()),
+        };
+        let window = lane.outcome.samples.last().map(|sample| sample.window.0);
+        let exported = toml.and_then(|toml| {
+            form.write(Tuned { policy: &lane.policy, toml: &toml, knobs: &lane.knobs, window })
+        });
+        match exported {
             Ok(exported) => {
-                self.copy(ctx, &format!("the settings for {}", exported.file), exported.text);
+                self.copy(ctx, &format!("the policy for {}", exported.file), exported.text);
                 if !exported.notes.is_empty() {
                     self.toasts.info(few(&exported.notes));
                 }

@@ -1,5 +1,6 @@
 //! Commands that change the lanes.
 
+use crate::presets::forms::Form;
 use std::ops::RangeInclusive;
 
 /// A command that changes the lanes.
@@ -13,8 +14,8 @@ pub enum LanesCommand {
     Remove(usize),
     /// Set the policy of a lane by name.
     SetPolicy(usize, String),
-    /// Copy a lane's settings in the configuration format of its system.
-    CopySettings(usize),
+    /// Copy a lane's policy with its settings in a form that runs it.
+    CopyPolicy(usize, Form),
     /// Open or close the fold of these messages.
     ToggleFold(RangeInclusive<u32>),
 }

@@ -20,7 +20,7 @@ use crate::app::ui::widgets::text::{small, weak};
 use crate::app::ui::widgets::{KnobSpec, below_notices, knob_menu, knob_slider};
 use crate::app::ui::{theme, widgets};
 use crate::engine::{Knob, WindowSource};
-use crate::presets::native::Native;
+use crate::presets::forms::Form;
 use crate::units::Tokens;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
@@ -295,13 +295,21 @@ fn footer(ui: &mut Ui, input: &OpenSession<'_>, is_low: bool, commands: &mut Com
             commands.push(ShellCommand::CopyCommandLine);
         }
         let lane = input.selection.lane.filter(|lane| *lane < input.runs.lanes.len());
-        let system = lane.filter(|lane| Native::of(&input.runs.lanes[*lane].policy.name).is_some());
-        if let Some(lane) = system
-            && widgets::secondary_button(ui, "Copy config", "")
-                .on_hover_text("Copy this lane's settings in its system's own configuration format")
-                .clicked()
-        {
-            commands.push(LanesCommand::CopySettings(lane));
+        if let Some(lane) = lane {
+            let policy = &input.runs.lanes[lane].policy;
+            let forms: Vec<Form> =
+                Form::ALL.into_iter().filter(|form| form.applies_to(policy)).collect();
+            if !forms.is_empty() {
+                ui.menu_button("Copy config", |ui| {
+                    for form in forms {
+                        if ui.button(form.label()).clicked() {
+                            commands.push(LanesCommand::CopyPolicy(lane, form));
+                        }
+                    }
+                })
+                .response
+                .on_hover_text("Copy this lane's policy in a form that runs it");
+            }
         }
         let acts = lane.filter(|lane| !input.runs.lanes[*lane].policy.stages.is_empty());
         if let Some(lane) = acts

@@ -1,0 +1,87 @@
+//! `plimsoll presets export --as FORM`: a tuned policy in every form that runs it.
+
+use crate::program::{command, plimsoll};
+use crate::support::{folder, json, rejected, sample, stdout};
+use plimsoll::json::Value;
+use std::fs;
+use std::process::Command;
+
+const TUNED: [&str; 4] = ["--set", "prune_protect=4000", "--set", "protect_tools=0"];
+
+fn export(form: &str, preset: &str, sets: &[&str]) -> String {
+    let here = folder();
+    let args = [&["presets", "export", preset, "--as", form], sets].concat();
+    stdout(&plimsoll(here.path(), &args))
+}
+
+#[test]
+fn a_policy_file_plays_as_the_settings_that_it_was_made_of() {
+    let here = folder();
+    fs::write(here.path().join("tuned.toml"), export("toml", "prune", &TUNED[..2]))
+        .expect("written");
+    let file = sample("many-tool-results.jsonl");
+    let replay = |args: &[&str]| {
+        let args = [&["replay", &file, "--json", "--window", "30k"], args].concat();
+        let mut replayed = json(&plimsoll(here.path(), &args));
+        let lanes = replayed["lanes"].as_array_mut().expect("lanes");
+        let mut lane = lanes.pop().expect("one lane");
+        for name in ["policy", "label", "lane", "name"] {
+            lane.as_object_mut().expect("an object").shift_remove(name);
+        }
+        lane
+    };
+    let by_file = replay(&["--policy", "tuned.toml"]);
+    let by_sets = replay(&["--policy", "prune", "--set", "prune_protect=4000"]);
+    assert_eq!(by_file["peak"], by_sets["peak"]);
+    assert_eq!(by_file["events"], by_sets["events"]);
+    assert!(!by_file["events"].is_null() && by_file["events"] != Value::from(Vec::<Value>::new()));
+}
+
+#[test]
+fn programs_state_the_policy_the_window_and_the_changed_settings() {
+    for (form, begins) in [("python", "# pip install"), ("typescript", "// npm install")] {
+        let text = export(form, "prune", &["--set", "prune_protect=4000", "--window", "64k"]);
+        assert!(text.starts_with(begins), "{text}");
+        for part in ["\"prune\"", "64000", "\"prune_protect\": 4000"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let plain = export(form, "prune", &[]);
+        assert!(!plain.contains("settings") && plain.contains("200000"), "{plain}");
+        assert!(plain.contains("the context window of your model"), "{plain}");
+    }
+}
+
+#[test]
+fn a_policy_of_the_users_own_is_written_into_the_program() {
+    let here = folder();
+    let toml = export("toml", "truncate", &["--set", "keep_recent=7"]);
+    fs::write(here.path().join("mine.toml"), &toml).expect("written");
+    let text =
+        stdout(&plimsoll(here.path(), &["presets", "export", "mine.toml", "--as", "python"]));
+    assert!(text.contains("POLICY = \"\"\"") && text.contains("truncate-tuned"), "{text}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_commands_for_hooks_install_them() {
+    let here = folder();
+    let text = export("hook", "claude-code", &[]);
+    let program = command(here.path(), &[]);
+    let folder_of_program = std::path::Path::new(program.get_program()).parent().expect("a folder");
+    let path = format!("{}:/usr/bin:/bin", folder_of_program.display());
+    let home = here.path();
+    let status = Command::new("sh").args(["-c", &text]).env_clear().env("PATH", path);
+    let output = status.env("HOME", home).current_dir(home).output().expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let settings = fs::read_to_string(home.join(".claude/settings.json")).expect("settings");
+    assert!(settings.contains("PreCompact") && settings.contains("hook claude-code"), "{settings}");
+}
+
+#[test]
+fn a_form_that_does_not_fit_says_which_do() {
+    let here = folder();
+    let error = |args: &[&str]| rejected(here.path(), &[&["presets", "export"], args].concat());
+    assert!(error(&["truncate", "--as", "hook"]).contains("claude-code, codex, opencode"));
+    assert!(error(&["none", "--as", "python"]).contains("never acts"));
+    assert!(error(&["prune", "--as", "yaml"]).contains("settings, toml, python, typescript, hook"));
+}
