@@ -1,6 +1,6 @@
 """Generates replay cases of Microsoft Agent Framework (agent-framework-core 1.23.0).
 
-Usage: agent-framework.py FOLDER             writes the cases with the framework's defaults
+Usage: agent-framework.py FOLDER             writes the chosen cases, such as those with the framework's defaults
        agent-framework.py FOLDER N [SEED]    writes N cases with invented conversations
        agent-framework.py --check FILE…      runs the input of cases and compares the calls
 
@@ -179,11 +179,21 @@ def strategy(given):
     return STRATEGIES[name](**arguments)
 
 
+def harness(given):
+    """Returns the arguments of the harness. It takes the sizes of the model; other arguments are those of its strategy,
+    which is then given to it for both phases, as it gives its default."""
+    sizes = {key: given[key] for key in ["max_context_window_tokens", "max_output_tokens"]}
+    if given == sizes:
+        return sizes
+    own = compaction.ContextWindowCompactionStrategy(**given)
+    return {**sizes, "before_compaction_strategy": own, "after_compaction_strategy": own}
+
+
 def agent(config, client, tools, instructions):
     """Makes the agent of a configuration."""
     if "harness" in config:
         off = ["todo", "mode", "file_memory", "web_search", "tool_auto_approval"]
-        return create_harness_agent(client, **config["harness"], agent_instructions=instructions, tools=tools,
+        return create_harness_agent(client, **harness(config["harness"]), agent_instructions=instructions, tools=tools,
                                     harness_instructions="", **{f"disable_{name}": True for name in off})
     providers = None
     if "before_strategy" in config or "after_strategy" in config:
@@ -340,11 +350,15 @@ def case(config, messages, calls, notes):
 
 def chosen():
     """Makes the cases with the framework's defaults: the harness, which has to be given the sizes of the model, and an
-    agent without it, which has no strategy."""
+    agent without it, which has no strategy. Also a harness whose strategy keeps no tool group, not even the one whose
+    results are the input of a call."""
     sizes = {"max_context_window_tokens": 20000, "max_output_tokens": 16384}
+    small = {"max_context_window_tokens": 2000, "max_output_tokens": 400}
     for name, seed, n_turns, config, notes in [
         ("defaults", 4, 5, {"harness": sizes, "believed_unit": "tokens"}, "The harness with its defaults."),
         ("defaults-agent", 2, 3, {}, "An agent with its defaults: nothing is compacted."),
+        ("harness-no-tool-groups", 79, 2, {"harness": {**small, "keep_last_tool_call_groups": 0}, "believed_unit": "tokens"},
+         "The harness with a strategy of its own for both phases. The results of a call are only excluded in that call."),
     ]:
         messages = conversation(random.Random(seed), n_turns, True, True)
         yield name, case(config, messages, asyncio.run(play(config, messages)), notes)

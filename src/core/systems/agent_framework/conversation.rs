@@ -65,9 +65,16 @@ impl Conversation {
     pub(super) fn end_call(&mut self, plan: &Plan) {
         if plan.is_harness {
             let Range { start, end } = self.input_uids;
+            let is_input = |message: &Marked| (start..end).contains(&message.uid);
             let new = self.working.iter().filter(|message| message.uid >= end);
             self.stored.notices = new.flat_map(|m| m.messages.iter().cloned()).collect();
-            self.working.retain(|message| (start..end).contains(&message.uid));
+            // Only marks of the input are stored: its results must not stay excluded while their calls do not.
+            if self.working.iter().any(|m| is_input(m) && m.summarized_by.is_some()) {
+                // The input of the next call replaces this one, together with summaries of it.
+                let mut input: Vec<u64> = (start..end).collect();
+                reconcile(&mut self.working, &mut input);
+            }
+            self.working.retain(is_input);
         }
     }
 

@@ -1,5 +1,6 @@
 //! `_reconcile_compaction_summaries`: after each call, the messages of the turn get the summaries that replace only them.
-//! All others are undone: the messages that they replaced are included again.
+//! All others are undone: the messages that they replaced are included again. In the harness, these are the messages of
+//! the call's input.
 
 use super::marked::Marked;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
