@@ -297,6 +297,30 @@ proptest! {
     }
 }
 
+#[test]
+fn results_that_the_harness_collapses_at_a_call_return_with_their_calls() {
+    let mut talk = Talk::new();
+    talk.turn(4, 190).turn(3, 270).turn(0, 0).turn(3, 141).turn(0, 0);
+    let case = case(&talk, 12_818);
+    let mut presets = presets_of(false);
+    let preset = presets.find(|(preset, _)| preset.name == "agent-framework");
+    let (_, policy) = preset.expect("bundled");
+    let mut values = policy.defaults();
+    let settings = [
+        ("max_context_window_tokens", 10_100.0),
+        ("max_output_tokens", 100.0),
+        ("tool_eviction_threshold", 0.35),
+        ("keep_tool_groups", 0.0),
+    ];
+    for (name, value) in settings {
+        policy.set(&mut values, name, value).expect("inside the range");
+    }
+    for until in (0..case.session.calls.len()).map(Some).chain([None]) {
+        let outcome = simulate(&case, policy, &values, until);
+        pairs_are_whole(&case, &outcome.context).expect("whole pairs");
+    }
+}
+
 proptest! {
     // There are many presets, and each processes whole messages.
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
