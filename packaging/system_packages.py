@@ -9,8 +9,8 @@ from pathlib import Path
 
 MAINTAINER = "Plimsoll developers <plimsoll@users.noreply.github.com>"
 DESCRIPTION = """
-Opens recorded sessions of LLM agents, plots the context of every call against the
-context window, and replays compaction policies over the same session.
+Opens recorded sessions of LLM agents, plots the context of every call
+against the context window, and replays compaction policies over the session.
 """
 # The window loads these libraries when it opens (`src/app/shell/start_error.rs`); the commands need none of them.
 DEPENDS = {
@@ -92,6 +92,9 @@ def write(kind, out, files, processor, glibc, meta, is_fast, work, environment):
         if kind == "rpm" and "/doc/" in moved:
             file["type"] = "license" if "LICENSE" in moved else "doc"
         contents.append(file)
+    if kind == "rpm":
+        # rpm removes only the folders that a package owns.
+        contents.append({"dst": "/usr/share/doc/plimsoll", "type": "dir", "file_info": {"mode": 0o755}})
     config = {
         "name": "plimsoll",
         "arch": PROCESSORS[processor],

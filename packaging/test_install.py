@@ -38,6 +38,10 @@ class Failed(Exception):
     """What a user would have seen."""
 
 
+class Skipped(Exception):
+    """Why a package is not tested here."""
+
+
 def check(holds, text):
     if not holds:
         raise Failed(text)
@@ -48,6 +52,12 @@ def output_of(command, **options):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
     check(done.returncode == 0, f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def processor_seconds():
+    """Returns the computing time of the ended commands: unlike the time of day, without that of other work on the machine."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def package(folder, pattern):
@@ -76,7 +86,7 @@ def install_and_remove(deb, debian, work, args):
     shutil.copy(deb, debian.root / "root")
     before, packages = debian.files(), debian.packages()
     with display.VirtualDisplay(work, debian.root) as screen:
-        start = time.monotonic()
+        start, work_before = time.monotonic(), processor_seconds()
         debian.run(["apt-get", "update", "-q"])
         updated = time.monotonic() - start
         log = debian.run(["apt-get", "install", "-y", "-q", f"./{deb.name}"], cwd="/root")
@@ -89,6 +99,8 @@ def install_and_remove(deb, debian, work, args):
         window = debian.start(["plimsoll", f"/home/me/{SAMPLE.name}"], screen)
         colors = screen.wait_for_picture(lambda: debian.has_opened(SAMPLE), PATIENCE)
         seconds = time.monotonic() - start
+        busy = processor_seconds() - work_before
+        print(f"deb: apt and dpkg computed for {busy:.1f} s")
         print(f"deb: lists after {updated:.1f} s, installed after {installed:.1f} s, window with {colors} colors after {seconds:.1f} s")
         check(args.limit is None or seconds <= args.limit, f"the first picture took {seconds:.1f} s")
         debian.stop(window, screen)
@@ -158,8 +170,7 @@ def test_npm(folder, work, _args):
     """Runs the packed npm packages with npx."""
     npx, npm, node = (shutil.which(name) for name in ["npx", "npm", "node"])
     if not (npx and npm and node):
-        print("npm: SKIPPED, npx is not installed")
-        return
+        raise Skipped("npx is not installed")
     starter = package(folder, "plimsoll-[0-9]*.tgz")
     program = package(folder, f"plimsoll-{NPM_SYSTEM}-*.tgz")
     npx = [npx, "--yes", "--cache", work / "npm", "-p", program, "-p", starter, "plimsoll"]
@@ -179,8 +190,7 @@ def test_library(folder, work, _args):
     """Imports the Python library in a bare virtual environment."""
     wheels = sorted(folder.glob("plimsoll_context-*.whl"))
     if not wheels:
-        print("library: SKIPPED, it was not built")
-        return
+        raise Skipped("it was not built")
     programs = make_environment(work)
     output_of([programs / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps", *wheels])
     code = "import plimsoll; print(plimsoll.Manager('truncate', window=100_000).step([{'role': 'user', 'content': 'Hi'}]))"
@@ -193,8 +203,7 @@ def test_addon(folder, work, _args):
     found = sorted(folder.glob("plimsoll-context-*.tgz"))
     npm, node = shutil.which("npm"), shutil.which("node")
     if not found or not (npm and node):
-        print("addon: SKIPPED, it was not built or npm is not installed")
-        return
+        raise Skipped("it was not built, or npm is not installed")
     output_of([npm, "install", "--no-save", "--omit=peer", "--no-audit", "--cache", work / "npm", *found], cwd=work)
     code = "import('@plimsoll/context').then(({ Manager }) => new Manager('truncate', { window: 100000 }))"
     output_of([node, "-e", code], cwd=work)
@@ -224,15 +233,18 @@ def main():
     }
     if "deb" in args.only:
         bare_debian.enter_own_mounts()
-    passed = 0
+    passed = skipped = 0
     for kind in args.only:
         with tempfile.TemporaryDirectory(prefix="plimsoll-") as work:
             try:
                 tests[kind](args.packages.resolve(), Path(work), args)
+                passed += 1
+            except Skipped as reason:
+                print(f"{kind}: SKIPPED: {reason}")
+                skipped += 1
             except Failed as failure:
                 sys.exit(f"{kind}: FAILED: {failure}")
-            passed += 1
-    print(f"packages: {passed} passed, 0 failed")
+    print(f"packages: {passed} passed, 0 failed, {skipped} skipped")
 
 
 if __name__ == "__main__":

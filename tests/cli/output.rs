@@ -97,7 +97,9 @@ fn written_files_follow_the_mask_and_conversations_are_private() {
     write(&["man", "."]);
     write(&["report", "c.json", "-o", "report.html"]);
     write(&["presets", "export", "langchain", "-o", "langchain.py"]);
-    write(&["compact", "c.json", "--policy", "truncate", "-o", "managed.json"]);
+    let small = ["--window", "8k", "--output-reserve", "1k", "--set", "keep_recent=4"];
+    let compact = ["compact", "c.json", "--policy", "truncate", "-o", "managed.json"];
+    write(&[&compact[..], &small].concat());
     write(&["restore", "managed.json", "-o", "restored.json"]);
     let mode = |name: &str| {
         let metadata = here.path().join(name).metadata();
