@@ -66,7 +66,8 @@ def debug_package():
     shutil.copytree(PACKAGE / "plimsoll", folder / "plimsoll", ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     built, imported = MODULES[platform.system()]
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    shutil.copy(target / "debug" / built, folder / "plimsoll" / imported)
+    # Cargo copies what only a test needs nowhere else.
+    shutil.copy(target / "debug/deps" / built, folder / "plimsoll" / imported)
     return folder
 
 

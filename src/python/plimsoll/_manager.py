@@ -382,7 +382,11 @@ class Manager(Generic[M]):
     def rejected(self, error: Union[str, BaseException]) -> bool:
         """Passes an error of the provider. Returns true if the context was too long: then call `step` again."""
         text = str(error)
-        if self._rejections >= MAX_RETRIES or not (isinstance(error, self.overflow_errors) or says_too_long(text)):
+        if not says_too_long(text):
+            if not isinstance(error, self.overflow_errors):
+                return False
+            text = f"prompt is too long: {text}"
+        if self._rejections >= MAX_RETRIES:
             return False
         self._rejections += 1
         self._rejected = self._entries

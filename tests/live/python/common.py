@@ -32,14 +32,15 @@ id = "summarize"
 at = "before_call"
 when = "used >= 0.75 * usable"
 take = { what = "messages", keep = ["system", "last_messages(keep_recent)"], boundary = "pair" }
-do = { summarize = { max_tokens = 1000, prefix = "[Summary]\\n", prompt = "summarize" } }
+do = { summarize = { max_tokens = "1000", prefix = "[Summary]\\n", prompt = "summarize" } }
 guard = { must_shrink = true }
 
 [[stage]]
 id = "rejected"
 at = "overflow_error"
+when = "used >= 1"
 take = { what = "messages", keep = ["system", "last_messages(2)"], boundary = "pair" }
-do = { summarize = { max_tokens = 1000, prefix = "[Summary]\\n", prompt = "summarize" } }
+do = { summarize = { max_tokens = "1000", prefix = "[Summary]\\n", prompt = "summarize" } }
 """
 #: Shortens old tool results.
 PRUNE = """
@@ -55,7 +56,7 @@ when = "used >= 2000"
 take = { what = "tool_results", keep = ["last_messages(3)"] }
 do = { clear = { marker = "[cleared]" } }
 """
-TOO_LONG = "This model's maximum context length is 16000 tokens. However, your messages resulted in 20000 tokens."
+TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again."
 RESULT = "crane berth ledger " * 400
 
 

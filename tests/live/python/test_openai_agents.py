@@ -109,7 +109,7 @@ def test_the_model_gets_the_managed_context_and_the_session_keeps_all(streamed):
         items = await session.get_items()
         assert len(items) == 36 and 1 <= len(fake.summaries) <= 4
         for sent in fake.calls:
-            assert sum(len(str(item)) for item in sent) < 50_000
+            assert sum(len(str(item)) for item in sent) < 70_000
             for item in sent:
                 assert item in items or "[Summary]" in str(item)
             calls = {item["call_id"] for item in sent if item.get("type") == "function_call"}

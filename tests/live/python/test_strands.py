@@ -79,7 +79,7 @@ def test_the_agents_messages_are_the_managed_context(asynchronous):
     run(agent, 6, asynchronous=asynchronous)
     assert 1 <= len(fake.summaries) <= 4 and len(agent.messages) < 36
     for sent in fake.calls:
-        assert len(str(sent)) < 50_000
+        assert len(str(sent)) < 70_000
         uses = [b["toolUse"]["toolUseId"] for m in sent for b in m["content"] if "toolUse" in b]
         assert uses == [b["toolResult"]["toolUseId"] for m in sent for b in m["content"] if "toolResult" in b]
     assert "[Summary]" in str(fake.calls[-1])
