@@ -2,7 +2,7 @@
 export type Accuracy = "exact" | "calibrated" | "estimated" | "reported";
 
 /** Form of the messages that the manager reads. */
-export type Format = "openai_chat" | "openai_responses" | "anthropic_messages";
+export type Format = "openai_chat" | "openai_responses" | "anthropic_messages" | "gemini_api";
 
 /** JSON of a message in one of the formats. */
 export type Wire = { role?: string; content?: unknown; [field: string]: unknown };

@@ -67,7 +67,7 @@ const APIS = {
 const apiOf = (path) => APIS[path.match(/completions/) ? "chat" : path.match(/responses/) ? "responses" : "messages"];
 
 // Starts a server that answers each request. `reject(body)` returns an error or nothing.
-async function scripted(reject = () => undefined) {
+async function scripted(t, reject = () => undefined) {
   const server = await serve((body, path) => {
     const error = reject(body);
     if (error) return { status: 400, body: error };
@@ -75,6 +75,7 @@ async function scripted(reject = () => undefined) {
     return apiOf(path)[body.stream ? "events" : "answer"](body, text);
   });
   const retries = { maxRetries: 0, apiKey: "none" };
+  t.after(server.close);
   server.openai = new OpenAI({ baseURL: `${server.url}/v1`, ...retries });
   server.anthropic = new Anthropic({ baseURL: server.url, ...retries });
   return server;
@@ -104,21 +105,20 @@ function check(requests, history, listOf) {
   assert.ok(JSON.stringify(last).includes(SUMMARY));
 }
 
-test("chat completions are compacted with summaries of the same client", async () => {
-  const server = await scripted();
+test("chat completions are compacted with summaries of the same client", async (t) => {
+  const server = await scripted(t);
   const manager = summarizing();
   const history = await play(manager, async (messages) => {
     const answer = await chat(server.openai, manager, { model: "gpt-x", messages, ...MARK });
     return [answer.choices[0].message];
   });
-  await server.close();
   check(server.requests, history, (body) => body.messages);
   const summary = server.requests.find(isSummary);
   assert.ok(summary.max_completion_tokens > 0);
 });
 
-test("streamed chat completions are compacted, and all chunks arrive", async () => {
-  const server = await scripted();
+test("streamed chat completions are compacted, and all chunks arrive", async (t) => {
+  const server = await scripted(t);
   const manager = summarizing();
   const history = await play(manager, async (messages) => {
     const request = { model: "gpt-x", messages, stream: true, stream_options: { include_usage: true }, ...MARK };
@@ -127,23 +127,21 @@ test("streamed chat completions are compacted, and all chunks arrive", async () 
     assert.equal(chunks.length, 2);
     return [{ role: "assistant", content: chunks[0].choices[0].delta.content }];
   });
-  await server.close();
   check(server.requests, history, (body) => body.messages);
 });
 
-test("responses are compacted with summaries of the same client", async () => {
-  const server = await scripted();
+test("responses are compacted with summaries of the same client", async (t) => {
+  const server = await scripted(t);
   const manager = summarizing({ format: "openai_responses" });
   const history = await play(manager, async (input) => {
     const answer = await responses(server.openai, manager, { model: "gpt-x", input, ...MARK });
     return answer.output;
   });
-  await server.close();
   check(server.requests, history, (body) => body.input);
 });
 
-test("streamed responses are compacted, and all events arrive", async () => {
-  const server = await scripted();
+test("streamed responses are compacted, and all events arrive", async (t) => {
+  const server = await scripted(t);
   const manager = summarizing({ format: "openai_responses" });
   const history = await play(manager, async (input) => {
     const events = [];
@@ -152,7 +150,6 @@ test("streamed responses are compacted, and all events arrive", async () => {
     assert.equal(events.length, 2);
     return events[1].response.output;
   });
-  await server.close();
   check(server.requests, history, (body) => body.input);
 });
 
@@ -163,8 +160,8 @@ test("a conversation that OpenAI keeps is not supported", async () => {
 });
 
 for (const stream of [false, true]) {
-  test(`messages of Anthropic are compacted${stream ? " in streams" : ""}`, async () => {
-    const server = await scripted();
+  test(`messages of Anthropic are compacted${stream ? " in streams" : ""}`, async (t) => {
+    const server = await scripted(t);
     const manager = summarizing({ format: "anthropic_messages" });
     const history = await play(manager, async (list) => {
       const request = { model: "claude-x", max_tokens: 100, messages: list, metadata: { user_id: "host" }, stream };
@@ -174,7 +171,6 @@ for (const stream of [false, true]) {
       for await (const event of answer) text += event.delta?.text ?? "";
       return [{ role: "assistant", content: [{ type: "text", text }] }];
     });
-    await server.close();
     check(server.requests, history, (body) => body.messages);
     const summary = server.requests.find(isSummary);
     assert.equal(typeof summary.system, "string");
@@ -182,38 +178,36 @@ for (const stream of [false, true]) {
   });
 }
 
-test("a rejected context is reduced and sent again", async () => {
-  const isTooLong = (body) => !isSummary(body) && (body.messages ?? body.input).length > 4;
-  const server = await scripted((body) => isTooLong(body) && TOO_LONG.openai);
+test("a rejected context is reduced and sent again", async (t) => {
+  const isTooLong = (body) => !isSummary(body) && (body.messages ?? body.input).length > 6;
+  const server = await scripted(t, (body) => isTooLong(body) && TOO_LONG.openai);
   // The window is larger than the server's.
   const manager = summarizing({ window: 100_000 });
   const history = await play(manager, async (messages) => {
     const answer = await chat(server.openai, manager, { model: "gpt-x", messages, ...MARK });
     return [answer.choices[0].message];
-  }, 4);
-  assert.equal(history.length, 8);
+  }, 6);
+  assert.equal(history.length, 12);
   assert.ok(server.requests.some(isTooLong), "the server rejected a request");
   assert.ok(server.requests.some(isSummary), "the manager summarized");
 
-  const claude = await scripted((body) => isTooLong(body) && TOO_LONG.anthropic);
+  const claude = await scripted(t, (body) => isTooLong(body) && TOO_LONG.anthropic);
   const second = summarizing({ window: 100_000, format: "anthropic_messages" });
   const answers = await play(second, async (list) => {
     const request = { model: "claude-x", max_tokens: 100, messages: list, metadata: { user_id: "host" } };
     return [{ role: "assistant", content: (await messages(claude.anthropic, second, request)).content }];
-  }, 4);
-  assert.equal(answers.length, 8);
-  await Promise.all([server.close(), claude.close()]);
+  }, 6);
+  assert.equal(answers.length, 12);
 });
 
-test("other errors reach the host unchanged", async () => {
+test("other errors reach the host unchanged", async (t) => {
   const error = { error: { message: "Incorrect API key provided.", code: "invalid_api_key" } };
-  const server = await scripted(() => error);
+  const server = await scripted(t, () => error);
   const manager = summarizing();
   const request = { model: "gpt-x", messages: [{ role: "user", content: "hello" }] };
   await assert.rejects(chat(server.openai, manager, request), /Incorrect API key/);
   // A context that is too long whatever is left out.
-  const full = await scripted(() => TOO_LONG.openai);
+  const full = await scripted(t, () => TOO_LONG.openai);
   await assert.rejects(chat(full.openai, manager, request), /maximum context length/);
   assert.ok(full.requests.length <= 4);
-  await Promise.all([server.close(), full.close()]);
 });

@@ -195,7 +195,7 @@ test("a rejected request is reduced, other errors are not", async () => {
 });
 
 test("errors are sentences that name what is wrong", () => {
-  assert.throws(() => new Manager("nope", { window: 1000 }), /no preset named .?nope/);
+  assert.throws(() => new Manager("nope", { window: 1000 }), /no preset is named .?nope/);
   assert.throws(() => summarizing({ settings: { keep: 1 } }), /summarize has no setting named .?keep/);
   assert.throws(() => summarizing({ settings: { keep_recent: 9999 } }), /keep_recent = 9999 is out of range/);
   assert.throws(() => summarizing({ format: "martian" }), /martian/);

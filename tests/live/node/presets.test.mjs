@@ -12,6 +12,8 @@ const FOLDER = join(process.env.PLIMSOLL_REPOSITORY, "src/core/assets/presets");
 const PRESETS = readdirSync(FOLDER).map((file) => file.replace(/\.toml$/, ""));
 const TURNS = 4;
 const STEPS = 6;
+// A field of the host in each result.
+const OWN = { own: { mark: 7 } };
 
 // A conversation of turns with two tool calls in each step, in a form of its own.
 const FORMS = {
@@ -21,7 +23,7 @@ const FORMS = {
     answer: (text) => ({ role: "assistant", content: [{ type: "text", text }] }),
     step: (calls) => [
       { role: "assistant", content: calls.map(({ id, name, input }) => ({ type: "tool-call", toolCallId: id, toolName: name, input })) },
-      { role: "tool", content: calls.map(({ id, name, text }) => ({ type: "tool-result", toolCallId: id, toolName: name, output: { type: "text", value: text } })) },
+      { role: "tool", content: calls.map(({ id, name, text }) => ({ type: "tool-result", toolCallId: id, toolName: name, output: { type: "text", value: text }, providerOptions: OWN })) },
     ],
     calls: ({ role, content }) => (role === "assistant" && Array.isArray(content) ? content : []).filter(({ type }) => type === "tool-call").map((part) => part.toolCallId),
     results: ({ role, content }) => (role === "tool" ? content.map((part) => part.toolCallId) : []),
@@ -33,7 +35,7 @@ const FORMS = {
     answer: (content) => ({ role: "assistant", content, refusal: null }),
     step: (calls) => [
       { role: "assistant", content: null, refusal: null, tool_calls: calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } })) },
-      ...calls.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text })),
+      ...calls.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text, ...OWN })),
     ],
     calls: ({ tool_calls = [] }) => tool_calls.map(({ id }) => id),
     results: ({ role, tool_call_id }) => (role === "tool" ? [tool_call_id] : []),
@@ -45,7 +47,7 @@ const FORMS = {
     answer: (text) => ({ type: "message", id: "m", role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [] }] }),
     step: (calls) => [
       ...calls.map(({ id, name, input }) => ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input) })),
-      ...calls.map(({ id, text }) => ({ type: "function_call_output", call_id: id, output: text })),
+      ...calls.map(({ id, text }) => ({ type: "function_call_output", call_id: id, output: text, ...OWN })),
     ],
     calls: ({ type, call_id }) => (type === "function_call" ? [call_id] : []),
     results: ({ type, call_id }) => (type === "function_call_output" ? [call_id] : []),
@@ -57,7 +59,7 @@ const FORMS = {
     answer: (text) => ({ role: "assistant", content: [{ type: "text", text, citations: null }] }),
     step: (calls) => [
       { role: "assistant", content: calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input })) },
-      { role: "user", content: calls.map(({ id, text }) => ({ type: "tool_result", tool_use_id: id, content: text })) },
+      { role: "user", content: calls.map(({ id, text }) => ({ type: "tool_result", tool_use_id: id, content: text, ...OWN })) },
     ],
     calls: ({ content }) => (Array.isArray(content) ? content : []).filter(({ type }) => type === "tool_use").map(({ id }) => id),
     results: ({ content }) => (Array.isArray(content) ? content : []).filter(({ type }) => type === "tool_result").map((block) => block.tool_use_id),
@@ -70,7 +72,10 @@ function checkPairs(messages, form) {
   const open = new Set();
   for (const message of messages) {
     form.check(message);
-    for (const id of form.results(message)) assert.ok(open.delete(id), `result ${id} has no call`);
+    const results = form.results(message);
+    for (const id of results) assert.ok(open.delete(id), `result ${id} has no call`);
+    const marks = JSON.stringify(message).split(JSON.stringify(OWN.own)).length - 1;
+    assert.equal(marks, results.length, `${JSON.stringify(message).slice(0, 300)} has the fields of the host`);
     for (const id of form.calls(message)) open.add(id);
   }
   assert.deepEqual([...open], [], "calls have results");
