@@ -18,7 +18,7 @@ def build_library(out, target, glibc, environment, run):
     run(command, env=dict(environment, MACOSX_DEPLOYMENT_TARGET="11.0"))
 
 
-def build_addon(out, target, glibc, meta, environment, run):
+def build_addon(out, target, targets, glibc, meta, environment, run):
     """Builds the npm package of the library, and the package with its native part for this platform."""
     command = ["cargo", "build", "--release", "--locked", "-p", "plimsoll-node", "--target", target.triple]
     if target.is_linux:
@@ -37,7 +37,7 @@ def build_addon(out, target, glibc, meta, environment, run):
 
     package = json.loads((ADDON / "package.json").read_text(encoding="utf-8"))
     package["version"] = meta.version
-    package["optionalDependencies"] = {name: meta.version for name in package["optionalDependencies"]}
+    package["optionalDependencies"] = {platform_package(other): meta.version for other in targets}
     scripts = sorted(path for pattern in package["files"] for path in ADDON.glob(pattern))
     files = {path.name: (path.read_bytes(), 0o644) for path in scripts}
     data = archives.npm_package(package, {**files, **licenses}, meta)

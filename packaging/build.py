@@ -208,7 +208,7 @@ def main():
     if "library" in kinds and not args.binary and bindings.LIBRARY.exists():
         bindings.build_library(out, target, GLIBC, environment, run)
     if "addon" in kinds and not args.binary and bindings.ADDON.exists():
-        bindings.build_addon(out, target, GLIBC, meta, environment, run)
+        bindings.build_addon(out, target, TARGETS.values(), GLIBC, meta, environment, run)
     if "sbom" in kinds:
         bill = sbom.bill_of_materials(ROOT, target.triple, meta.time)
         path = out / f"plimsoll-{meta.version}-{target.triple}.cdx.json"
