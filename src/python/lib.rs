@@ -2,11 +2,11 @@
 //!
 //! `plimsoll/_manager.py` wraps it: it knows the host's messages, this module only their JSON.
 
-use plimsoll_core::live::{LiveError, Manager, Options};
+use plimsoll_core::live::{Entry, LiveError, Manager, Options, Ready, Step};
 use plimsoll_core::units::Millis;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[pymodule]
@@ -36,6 +36,44 @@ struct Usage {
     input_tokens: u64,
     #[serde(default)]
     output_tokens: Option<u64>,
+}
+
+/// A part of a context. Long conversations are mostly kept, and Python copies a range at once.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    /// The host's messages from the first number to before the second.
+    Keep { keep: (usize, usize) },
+    /// An edited or added message.
+    Other(&'a Entry),
+}
+
+fn parts(entries: &[Entry]) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for entry in entries {
+        match (parts.last_mut(), entry) {
+            (Some(Part::Keep { keep }), Entry::Keep { keep: next }) if keep.1 == *next => {
+                keep.1 += 1
+            }
+            (_, Entry::Keep { keep }) => parts.push(Part::Keep { keep: (*keep, keep + 1) }),
+            (_, other) => parts.push(Part::Other(other)),
+        }
+    }
+    parts
+}
+
+/// Returns a step as JSON.
+fn to_json(step: &Step) -> serde_json::Result<String> {
+    let Step::Ready(ready) = step else {
+        return serde_json::to_string(step);
+    };
+    let Ready { call, entries, tokens, accuracy, error, events } = ready;
+    let ready = serde_json::json!({
+        "call": call, "tokens": tokens, "accuracy": accuracy, "error": error, "events": events,
+    });
+    // Messages keep the order of their fields only if they are written directly.
+    let entries = serde_json::to_string(&parts(entries))?;
+    Ok(format!("{{\"ready\":{ready},\"entries\":{entries}}}"))
 }
 
 fn value_error(error: LiveError) -> PyErr {
@@ -79,10 +117,7 @@ impl Native {
     }
 
     fn step(&self, py: Python<'_>) -> PyResult<String> {
-        let step = self.with(py, |manager| {
-            let step = manager.step()?;
-            Ok(serde_json::to_string(&step))
-        })?;
+        let step = self.with(py, |manager| Ok(to_json(&manager.step()?)))?;
         step.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, Awaitable, Callable, Generic, Iterator, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._messages import Messages, digest_of, is_system, plain_text, text_of
@@ -173,6 +174,7 @@ class Manager(Generic[M]):
         self._entries: list[Any] = []  # the last plan
         self._edits: dict[int, Any] = {}  # by message: its parts (or their digest), the message, the edited message
         self._added: list[tuple[Any, Any]] = []  # provider's and host's form
+        self._restored = False  # True if some of the known messages are digests
         self._awaited = False  # a summary
         self._rejections = 0
         self._rejected: Optional[list[Any]] = None  # the plan that the provider rejected
@@ -209,6 +211,12 @@ class Manager(Generic[M]):
 
     def _common(self, history: Sequence[M], old: list[Any]) -> int:
         """Returns the number of equal messages at the start, and replaces them in `old` by the objects that the host has now."""
+        try:
+            if old and type(history) is list and history[: len(old)] == old:  # fast: looks at identity first
+                old[:] = history[: len(old)]
+                return len(old)
+        except Exception:  # comparisons of foreign types
+            pass
         for i, (new, known) in enumerate(zip(history, old)):
             if new is not known:
                 if not self._same(new, known, i):
@@ -298,10 +306,10 @@ class Manager(Generic[M]):
             return SummaryRequest(**{key: request[key] for key in SummaryRequest.__dataclass_fields__ if key in request})
         self._awaited = False
         ready = step["ready"]
-        messages = self._build(ready["entries"])
+        messages = self._build(step["entries"])
         self.unsaved = self.unsaved or bool(ready["events"])
         before = self._passed.messages
-        changed = len(messages) != len(before) or any(a is not b for a, b in zip(messages, before))
+        changed = len(messages) != len(before) or not all(map(is_, messages, before))
         rejected = self._rejected is not None and self._rejected == self._entries
         return Ready(
             messages,
@@ -321,11 +329,18 @@ class Manager(Generic[M]):
         added: list[tuple[Any, Any]] = []
         out: list[Any] = []
         sources: list[int] = []
+        plain = len(owner) == len(known) and not self._restored
+        if not plain:
+            entries = [{"keep": [n, n + 1]} if "keep" in e else e for e in entries for n in range(*e.get("keep", (0, 1)))]
         i = 0
         while i < len(entries):
             entry = entries[i]
-            wire = entry["keep"] if "keep" in entry else entry.get("edit")
+            wire = entry["keep"][0] if "keep" in entry else entry.get("edit")
             i += 1
+            if plain and "keep" in entry:
+                out += known[wire : entry["keep"][1]]
+                sources += range(wire, entry["keep"][1])
+                continue
             if wire is None:
                 new = entry["add"]
                 own = next((own for old, own in self._added if old == new), None)
@@ -338,7 +353,7 @@ class Manager(Generic[M]):
             parts = [(wire - start, entry.get("message"))]
             while i < len(entries) and wire + 1 < end:
                 entry = entries[i]
-                following = entry["keep"] if "keep" in entry else entry.get("edit")
+                following = entry["keep"][0] if "keep" in entry else entry.get("edit")
                 if following is None or not wire < following < end:
                     break
                 wire = following
@@ -360,6 +375,7 @@ class Manager(Generic[M]):
             edits[source] = edit
             out.append(edit[2])
         self._edits, self._added, self._entries = edits, added, entries
+        self._restored = self._restored and any(type(own) is _Restored for own in known)
         self._last = _View(list(out), sources, len(known))
         return out
 
@@ -498,6 +514,7 @@ class Manager(Generic[M]):
             )
         self = cls.__new__(cls)
         self._start(Native.restore(saved["native"]), messages, clock)
+        self._restored = True
         for digest, n in saved["known"]:
             self._owner += [len(self._known)] * n
             self._known.append(_Restored(digest))

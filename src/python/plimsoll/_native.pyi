@@ -17,7 +17,10 @@ class Native:
         """Forgets the messages from `n` on, and all that was decided after them."""
     def __len__(self) -> int: ...
     def step(self) -> str:
-        """Returns `{"ready": …}` or `{"summarize": …}`."""
+        """Returns `{"ready": …, "entries": …}` or `{"summarize": …}`.
+
+        An entry is `{"keep": [from, to]}`, `{"edit": i, "message": …}` or `{"add": …}`.
+        """
     def answer(self, text: str) -> Optional[str]:
         """Passes a summary. Returns the reason if the policy rejects it."""
     def fail(self, why: str) -> None: ...
