@@ -233,7 +233,7 @@ fn without_state_nothing_is_kept_and_the_summary_request_is_still_extended() {
 #[test]
 fn keys_are_not_kept() {
     let home = folder();
-    let key = "sk-ant-REDACTED";
+    let key = "sk-made-up-for-a-test";
     let transcript = claude_session(home.path(), &[format!("Never print {key} anywhere.")]);
     handled(home.path(), "claude-code", &claude_event("PreCompact", &transcript));
     let folder = home.path().join(".local/share/plimsoll/hooks/sessions");

@@ -70,8 +70,9 @@ fn the_commands_for_hooks_install_them() {
     let folder_of_program = std::path::Path::new(program.get_program()).parent().expect("a folder");
     let path = format!("{}:/usr/bin:/bin", folder_of_program.display());
     let home = here.path();
-    let status = Command::new("sh").args(["-c", &text]).env_clear().env("PATH", path);
-    let output = status.env("HOME", home).current_dir(home).output().expect("a shell");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &text]).env_clear().env("PATH", path).env("HOME", home).current_dir(home);
+    let output = shell.output().expect("a shell");
     assert!(output.status.success(), "{output:?}");
     let settings = fs::read_to_string(home.join(".claude/settings.json")).expect("settings");
     assert!(settings.contains("PreCompact") && settings.contains("hook claude-code"), "{settings}");
@@ -82,6 +83,6 @@ fn a_form_that_does_not_fit_says_which_do() {
     let here = folder();
     let error = |args: &[&str]| rejected(here.path(), &[&["presets", "export"], args].concat());
     assert!(error(&["truncate", "--as", "hook"]).contains("claude-code, codex, opencode"));
-    assert!(error(&["none", "--as", "python"]).contains("never acts"));
+    assert!(error(&["none", "--as", "python"]).contains("never removes"));
     assert!(error(&["prune", "--as", "yaml"]).contains("settings, toml, python, typescript, hook"));
 }

@@ -184,7 +184,6 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_write_error_names_the_output_and_not_our_temporary_file() {
-        use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let error = NamedTempFile::new_in(folder.path().join("gone")).unwrap_err();
         assert!(error.to_string().contains(".tmp"), "the premise: {error}");

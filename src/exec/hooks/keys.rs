@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn keys_and_passwords_are_left_out() {
         for (sentence, expected) in [
-            ("Never print sk-ant-REDACTED!", "Never print [key left out]!"),
+            ("Never print sk-made-up-for-a-test!", "Never print [key left out]!"),
             ("Always use API_KEY=abc for it", "Always use API_KEY=[key left out] for it"),
             (
                 "The password is hunter2, never log it",

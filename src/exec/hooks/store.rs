@@ -142,7 +142,7 @@ mod tests {
         let folder = here.path().join("sessions");
         let file = SessionFile::open_in(&folder, "codex", "../a").unwrap();
         assert_eq!(file.read(), None);
-        let key = "sk-ant-REDACTED";
+        let key = "sk-made-up-for-a-test";
         let state = SessionState::new(&[format!("Never print {key}.")]);
         file.write(&state).unwrap();
         assert_eq!(file.read(), Some(state));
