@@ -53,7 +53,7 @@ fn parts(entries: &[Entry]) -> Vec<Part<'_>> {
     for entry in entries {
         match (parts.last_mut(), entry) {
             (Some(Part::Keep { keep }), Entry::Keep { keep: next }) if keep.1 == *next => {
-                keep.1 += 1
+                keep.1 += 1;
             }
             (_, Entry::Keep { keep }) => parts.push(Part::Keep { keep: (*keep, keep + 1) }),
             (_, other) => parts.push(Part::Other(other)),
@@ -76,7 +76,7 @@ fn to_json(step: &Step) -> serde_json::Result<String> {
     Ok(format!("{{\"ready\":{ready},\"entries\":{entries}}}"))
 }
 
-fn value_error(error: LiveError) -> PyErr {
+fn value_error(error: &LiveError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -87,7 +87,7 @@ impl Native {
         py: Python<'_>,
         work: impl FnOnce(&mut Manager) -> Result<T, LiveError> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(&mut self.manager())).map_err(value_error)
+        py.detach(|| work(&mut self.manager())).map_err(|error| value_error(&error))
     }
 
     /// A panic in an earlier call leaves a manager that still answers with errors.
@@ -101,7 +101,7 @@ impl Native {
     #[new]
     fn new(py: Python<'_>, policy: &str, options: &str) -> PyResult<Self> {
         let manager = py.detach(|| Manager::new(policy, Options::from_json(options)?));
-        manager.map(|manager| Self(Mutex::new(manager))).map_err(value_error)
+        manager.map(|manager| Self(Mutex::new(manager))).map_err(|error| value_error(&error))
     }
 
     fn push(&self, py: Python<'_>, message: &str) -> PyResult<usize> {
@@ -150,6 +150,6 @@ impl Native {
     #[staticmethod]
     fn restore(py: Python<'_>, state: &str) -> PyResult<Self> {
         let manager = py.detach(|| Manager::restore(state, &[]));
-        manager.map(|manager| Self(Mutex::new(manager))).map_err(value_error)
+        manager.map(|manager| Self(Mutex::new(manager))).map_err(|error| value_error(&error))
     }
 }
