@@ -35,7 +35,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("chat", &["json", "session"]),
     ("engine", &["units", "json", "session", "chat", "tokens"]),
     ("systems", &["units", "json", "languages", "session", "chat", "tokens", "engine"]),
-    ("presets", &["units", "json", "session", "tokens", "engine", "systems"]),
+    ("presets", &["units", "json", "session", "chat", "tokens", "engine", "systems"]),
     (
         "analysis",
         &["units", "figure", "progress", "json", "session", "chat", "tokens", "engine", "presets"],

@@ -9,6 +9,7 @@
 //! | `context` | the context of a call |
 //! | `agent_messages` | the context as messages of an agent's program |
 //! | `meter` | the token count of a policy |
+//! | `growing` | a case whose session grows |
 //! | `policy` | a policy and its stages; its parser |
 //! | `working` | the context during a run, with its sums |
 //! | `conversion` | the messages that a named action left, as context entries |
@@ -28,6 +29,7 @@ mod case;
 mod context;
 mod conversion;
 mod expr;
+mod growing;
 mod meter;
 mod named;
 mod outcome;
@@ -41,7 +43,6 @@ mod working;
 
 pub use case::Case;
 pub use case::budget::{Budget, WindowPlan, WindowSource};
-pub use case::growing::GrowingCase;
 pub use case::index::SessionIndex;
 pub use case::manual_edits::ManualEdits;
 pub use case::memo::Memo;
@@ -55,6 +56,7 @@ pub use context::{Context, Dropped, Edited, Entry, EntryBody, MessageStatus, Wri
 pub use context::{Left, Marker, PartStatus, PartStatuses};
 pub use conversion::message_edits::edits_of;
 pub use expr::{Definition, Expr, ExprError, Moment, Quantity, Type, Vocabulary};
+pub use growing::GrowingCase;
 pub use meter::{Count, Meter};
 pub use named::edits::{Edits, MessageEdit};
 pub use named::memory::Memory;

@@ -1,6 +1,5 @@
 //! The properties of a session file format.
 
-use super::message_list::Dialect;
 use super::{
     CannotExport, Database, FolderFile, Input, ParseError, Parsed, Probe, RecordIds, RecordedData,
     Refused, Resume, SessionIdentity,
@@ -28,8 +27,6 @@ pub struct Format {
     pub(super) combine_archive: Option<CombineFiles>,
     /// Reads the file.
     pub(super) parse: fn(&Input, &Progress) -> Result<Parsed, ParseError>,
-    /// Notation of single messages, if programs hold a conversation in it and send it.
-    pub(super) live: Option<&'static Dialect>,
     /// Data that its files can record besides messages. Data that they cannot record is unknown, never zero.
     pub recorded: &'static [RecordedData],
     /// Vendor of the models of sessions that name none, if only the vendor's API uses this format.
@@ -155,7 +152,6 @@ impl Format {
             let looks_like = "this format has no reader".to_owned();
             Err(Refused { looks_like }.into())
         },
-        live: None,
         recorded: &[],
         vendor: None,
         has_anthropic_blocks: false,

@@ -13,7 +13,6 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parse: |input, progress| message_list::read(input, progress, &DIALECT),
     write_own: Some(|session, managed| message_list::write_own(session, managed, &DIALECT)),
-    live: Some(&DIALECT),
     recorded: &[RecordedData::SystemPrompt, RecordedData::Tools],
     ..Format::READ_ONLY
 };

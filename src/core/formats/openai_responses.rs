@@ -28,7 +28,6 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    live: Some(&DIALECT),
     vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };

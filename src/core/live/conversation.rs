@@ -1,17 +1,13 @@
 //! The messages of a program as a session that grows.
 
-use super::detect::{PLAIN, notation};
 use super::{LiveError, Options};
 use crate::engine::{GrowingCase, Meter, WindowPlan, WindowSource};
-use crate::formats::{MessageReader, PlannedMessage};
+use crate::formats::live::{MessageReader, PLAIN, PlannedMessage, notation, notations};
 use crate::json::Value;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Managed, Role, Session, SessionBuilder, Source};
 use crate::tokens::{self, TokenLedger};
 use crate::units::{Millis, Tokens};
-
-/// Names of the notations that a program may have.
-const NOTATIONS: &str = "openai_chat, openai_responses, anthropic_messages, gemini_api";
 
 /// The messages of a program as a session that grows.
 #[derive(Debug)]
@@ -55,7 +51,8 @@ impl Conversation {
     pub(super) fn new(format: &str, options: &Options, meter: &Meter) -> Result<Self, LiveError> {
         let reader = MessageReader::new(format).ok_or_else(|| {
             LiveError::Option(format!(
-                "no live notation is named {format:?}; there are {NOTATIONS}"
+                "no live notation is named {format:?}; there are {}",
+                notations().collect::<Vec<_>>().join(", ")
             ))
         })?;
         let counter = match &options.counter {

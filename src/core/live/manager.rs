@@ -2,7 +2,6 @@
 
 use super::asking::{Answered, Asking};
 use super::conversation::{Conversation, Pushed, detected};
-use super::detect::{PLAIN, notation};
 use super::state::{Op, State};
 use super::step::{Entry, EventReport, Ready, Step};
 use super::{LiveError, Options};
@@ -10,6 +9,7 @@ use crate::engine::{
     Case, ExecutedContext, KnobValues, Policy, Poll, Reply, ReportedUsage, Run, WindowPlan,
     WindowSource,
 };
+use crate::formats::live::{PLAIN, notation};
 use crate::json::Value;
 use crate::presets;
 use crate::progress::Progress;
@@ -52,7 +52,7 @@ enum Phase {
 
 /// A case without messages and a policy without stages: where a run waits while the conversation grows.
 static NOTHING: LazyLock<(Case, Policy)> = LazyLock::new(|| {
-    let source = Source { name: String::new(), format: "openai_chat", bytes: Vec::new().into() };
+    let source = Source { name: String::new(), format: PLAIN, bytes: Vec::new().into() };
     let session = SessionBuilder::new(source).finish();
     let ledger = TokenLedger::count(&session, default_counter(), &Progress::default());
     let ledger = ledger.expect("nobody can cancel it");

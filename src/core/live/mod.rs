@@ -11,7 +11,6 @@
 
 mod asking;
 mod conversation;
-mod detect;
 mod error;
 mod manager;
 mod options;

@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 pub struct Options {
     /// Context window of the model, in tokens.
     pub window: u64,
-    /// Notation of the messages: `openai_chat`, `openai_responses`, `anthropic_messages` or `gemini_api`. Default: as the
-    /// messages before the first request have it.
+    /// Notation of the messages, one of [`notations`](crate::formats::live::notations). Default: as the messages have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Name of the model, for policies that have rules of their own per model and for counting images.

@@ -150,7 +150,7 @@ impl Tuned<'_> {
         }
         text += ")\n\n\ndef send(history, ask_model):\n";
         text += "    \"\"\"Sends a request. `ask_model(messages, max_tokens)` is your model, which also writes the summaries.\"\"\"\n";
-        text += "    ready = manager.manage(history, lambda request: ask_model(request.messages, request.max_tokens))\n";
+        text += "    ready = manager.manage(history, lambda request: ask_model(request.plain, request.max_tokens))\n";
         text += "    return ask_model(ready.messages, None)\n";
         text
     }

@@ -61,11 +61,17 @@ fn is_own_word(message: &Message) -> bool {
     message.role == Role::User && message.in_history && !message.is_injected && !message.is_summary
 }
 
+/// Returns a text without the quotation marks around all of it: `opencode run` puts its arguments into them.
+fn without_quotes(text: &str) -> &str {
+    let inner = text.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
+}
+
 /// Returns the sentences of a user's text, without tagged blocks of programs, quotes and pasted text.
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = None::<&str>;
     let mut is_code = false;
-    let lines = text.lines().filter(move |line| {
+    let lines = without_quotes(text).lines().filter(move |line| {
         let line = line.trim();
         if let Some(tag) = inside {
             if line.ends_with(&format!("</{tag}>")) {

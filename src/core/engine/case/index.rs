@@ -138,7 +138,7 @@ impl SessionIndex {
 
 /// What is needed to add messages to an index.
 #[derive(Debug, Default)]
-pub(super) struct GrowingIndex {
+pub(crate) struct GrowingIndex {
     calls: GrowingToolCalls,
     repeats: GrowingRepeats,
     /// The last result by the first of the same call, as parts.

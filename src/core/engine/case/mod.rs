@@ -1,6 +1,5 @@
 //! The input of a run.
 pub(super) mod budget;
-pub(super) mod growing;
 pub(super) mod index;
 pub(super) mod manual_edits;
 pub(super) mod memo;
@@ -15,7 +14,7 @@ use crate::session::Session;
 use crate::tokens::TokenLedger;
 use crate::units::Tokens;
 use budget::{WindowPlan, WindowSource};
-use index::SessionIndex;
+use index::{GrowingIndex, SessionIndex};
 use manual_edits::{ManualEdits, Pins};
 use memo::Memo;
 use meter_column::MeterColumn;
@@ -164,6 +163,26 @@ impl Case {
     /// Returns the cached weights of the session on each meter, by the meter's key.
     pub(super) fn meter_columns(&self) -> &Memo<String, Arc<MeterColumn>> {
         &self.derived.columns
+    }
+
+    /// Adds messages and calls to the session. Existing ones must not change. Returns the weights on a meter so far, by its key.
+    ///
+    /// # Panics
+    /// If somebody else holds a part of the case.
+    pub(super) fn grow(
+        &mut self,
+        add: impl FnOnce(&mut Session),
+        growing: &mut GrowingIndex,
+        meter: &str,
+    ) -> Option<Arc<MeterColumn>> {
+        const SHARED: &str = "nobody else holds a part of a growing case";
+        let session = Arc::get_mut(&mut self.session).expect(SHARED);
+        add(session);
+        Arc::get_mut(&mut self.ledger).expect(SHARED).grow(session);
+        Arc::get_mut(&mut self.index).expect(SHARED).grow(session, growing);
+        let derived = Arc::get_mut(&mut self.derived).expect(SHARED);
+        derived.originals.grow(session.messages.len());
+        derived.columns.take(meter)
     }
 
     /// Returns the session's messages in the shapes of agents.

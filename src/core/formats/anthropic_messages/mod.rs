@@ -29,7 +29,6 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    live: Some(&DIALECT),
     vendor: Some(ModelVendor::Anthropic),
     ..Format::READ_ONLY
 };

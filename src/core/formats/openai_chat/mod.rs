@@ -31,7 +31,6 @@ pub(super) const FORMAT: Format = Format {
         RecordedData::SystemPrompt,
         RecordedData::Tools,
     ],
-    live: Some(&DIALECT),
     vendor: Some(ModelVendor::OpenAi),
     ..Format::READ_ONLY
 };

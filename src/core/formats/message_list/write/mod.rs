@@ -45,7 +45,7 @@ struct DocumentWriter<'a> {
 /// Writes the messages of a managed conversation, one by one. `elements` are the places of all messages that it may keep, in
 /// order, and `listed` their indices in the session. Returns for each the number of its element, whether it is unchanged, and
 /// its text.
-pub(super) fn write_each(
+pub(crate) fn write_each(
     session: &Session,
     managed: &Managed,
     dialect: &Dialect,

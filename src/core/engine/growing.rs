@@ -1,7 +1,8 @@
 //! A case whose session grows, for a conversation that is still going on.
 
-use super::index::GrowingIndex;
-use super::{Case, WindowPlan};
+use crate::engine::case::Case;
+use crate::engine::case::budget::WindowPlan;
+use crate::engine::case::index::GrowingIndex;
 use crate::engine::meter::Meter;
 use crate::session::Session;
 use crate::tokens::TokenLedger;
@@ -33,20 +34,12 @@ impl GrowingCase {
     /// # Panics
     /// If somebody else holds a part of the case, which its owner never lends out.
     pub fn grow(&mut self, add: impl FnOnce(&mut Session)) {
-        const SHARED: &str = "nobody else holds a part of a growing case";
-        let case = &mut self.case;
-        let session = Arc::get_mut(&mut case.session).expect(SHARED);
-        add(session);
-        Arc::get_mut(&mut case.ledger).expect(SHARED).grow(session);
-        Arc::get_mut(&mut case.index).expect(SHARED).grow(session, &mut self.index);
-        let derived = Arc::get_mut(&mut case.derived).expect(SHARED);
-        derived.originals.grow(session.messages.len());
         let key = self.meter.key();
-        if let Some(mut column) = derived.columns.take(&key)
+        if let Some(mut column) = self.case.grow(add, &mut self.index, &key)
             && let Some(weights) = Arc::get_mut(&mut column)
         {
-            self.meter.grow(case, weights);
-            case.derived.columns.get_or_make(&key, || column);
+            self.meter.grow(&self.case, weights);
+            self.case.meter_columns().get_or_make(&key, || column);
         }
     }
 }

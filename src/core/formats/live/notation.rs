@@ -3,10 +3,10 @@
 use crate::json::Value;
 
 /// Notation of messages that tell no other.
-pub(super) const PLAIN: &str = "openai_chat";
+pub const PLAIN: &str = "openai_chat";
 
 /// Returns the notation that a message has and no other; `None` if it is only a role and a text.
-pub(super) fn notation(message: &Value) -> Option<&'static str> {
+pub fn notation(message: &Value) -> Option<&'static str> {
     let has = |key: &str| message.get(key).is_some();
     if has("parts") {
         return Some("gemini_api");

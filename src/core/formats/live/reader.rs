@@ -1,8 +1,8 @@
 //! Single messages of a conversation that a program holds in memory: read one by one, and written one by one.
 
-use super::dialect::Dialect;
-use super::write::write_each;
+use super::DIALECTS;
 use crate::formats::content::CallMatcher;
+use crate::formats::message_list::{Dialect, write_each};
 use crate::formats::{CannotExport, by_name, json};
 use crate::json::Value;
 use crate::session::{Draft, Managed, ManagedEntry, ModelVendor, Session};
@@ -32,10 +32,9 @@ pub struct PlannedMessage {
 impl MessageReader {
     /// Creates a reader for a format by its name; `None` if programs do not hold conversations in it.
     pub fn new(format: &str) -> Option<Self> {
-        let format = by_name(format)?;
-        let dialect = format.live?;
-        let calls = CallMatcher::default();
-        Some(Self { format: format.name, vendor: format.vendor, dialect, calls })
+        let dialect = DIALECTS.into_iter().find(|dialect| dialect.name == format)?;
+        let vendor = by_name(format)?.vendor;
+        Some(Self { format: dialect.name, vendor, dialect, calls: CallMatcher::default() })
     }
 
     /// Returns whether consecutive messages of the model are one answer.
