@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[test]
 fn node_finds_the_addon() {
-    // Cargo writes it beside the folder of the test programs.
+    // Cargo writes it into the folder of the test programs.
     let test = env::current_exe().expect("the path of this program");
     let names = ["libplimsoll_node.so", "libplimsoll_node.dylib", "plimsoll_node.dll"];
     let paths: Vec<PathBuf> =

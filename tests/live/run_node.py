@@ -66,7 +66,7 @@ def build_addon():
     selected = [argument for name in names for argument in ("-p", name)]
     run(["cargo", "test", "--locked", *selected, "--test", "addon"], cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "debug" / ADDONS[platform.system()]
+    return target / "debug/deps" / ADDONS[platform.system()]
 
 
 def install(name, addon, npm_command, environment):
