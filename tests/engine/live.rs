@@ -520,6 +520,43 @@ fn a_rewound_conversation_forgets_what_came_later() {
 }
 
 #[test]
+fn a_reserve_that_leaves_nothing_is_a_warning() {
+    for (window, n_warnings) in [(32_000, 1), (64_000, 0)] {
+        let mut manager = Manager::new("summarize", options(window)).unwrap();
+        manager.push(r#"{"role":"user","content":"Hello."}"#).unwrap();
+        let warnings = ready(&mut manager, &mut Numbered::default()).warnings;
+        assert_eq!(warnings.len(), n_warnings, "{warnings:?}");
+        assert!(warnings.iter().all(|text| text.contains("set output_reserve")), "{warnings:?}");
+    }
+}
+
+#[test]
+fn a_message_for_one_request_only_changes_no_decision() {
+    let messages = long("openai_chat");
+    let count = |tail: bool| {
+        let mut manager = Manager::new("summarize", options(24_000)).unwrap();
+        let mut summaries = Numbered::default();
+        for (number, message) in messages.iter().enumerate() {
+            if message["role"] == "assistant" {
+                if tail {
+                    let reminder =
+                        json!({"role": "user", "content": format!("It is {number} o'clock.")});
+                    manager.push(&reminder.to_string()).unwrap();
+                }
+                ready(&mut manager, &mut summaries);
+                if tail {
+                    manager.truncate(number).unwrap();
+                }
+            }
+            manager.push(&message.to_string()).unwrap();
+        }
+        summaries.0
+    };
+    let (without, with) = (count(false), count(true));
+    assert!(without > 0 && with <= without + 1, "{with} summaries instead of {without}");
+}
+
+#[test]
 fn a_rejected_request_is_answered_by_the_policy() {
     let messages = long("openai_chat");
     let mut manager = Manager::new("truncate", options(200_000)).unwrap();

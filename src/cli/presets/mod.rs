@@ -63,7 +63,7 @@ enum PresetsAction {
         /// Export truncate, prune or summarize as the nearest construct of this framework
         #[arg(long = "for", value_name = "FRAMEWORK")]
         framework: Option<String>,
-        /// Form: the system's own settings, a policy file, a program, or hooks
+        /// Form: settings (the system's own), toml (policy file), python, typescript or hook
         #[arg(long = "as", value_name = "FORM", value_parser = form, default_value = "settings", conflicts_with = "framework")]
         form: Form,
         /// Set a setting (repeatable)

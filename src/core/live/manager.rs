@@ -37,6 +37,8 @@ pub struct Manager {
     time: Option<Millis>,
     /// What the program did, for restoring.
     log: Vec<Op>,
+    /// Warnings that were not returned yet.
+    warnings: Vec<String>,
 }
 
 /// What the manager waits for.
@@ -60,6 +62,9 @@ static NOTHING: LazyLock<(Case, Policy)> = LazyLock::new(|| {
     let policy = presets::by_name("none").expect("a test parses every bundled preset");
     (Case::new(Arc::new(session), ledger, windows), policy)
 });
+
+/// The largest count that a report may state: far above any window, and far from an overflow of sums.
+const MAX_TOKENS: u64 = 1 << 40;
 
 impl Manager {
     /// Creates a manager for an empty conversation. `policy` is the name of a preset, or a policy as TOML.
@@ -86,6 +91,14 @@ impl Manager {
         if options.window == 0 {
             return Err(LiveError::Option("the window must have at least one token".to_owned()));
         }
+        let reserve = parsed.output_reserve(&knobs, &NOTHING.0, 0).0;
+        let is_full = reserve >= options.window && !parsed.stages.is_empty();
+        let warning = is_full.then(|| {
+            format!(
+                "{}: the output reserve of {reserve} leaves no usable tokens in a window of {}; set output_reserve",
+                parsed.name, options.window
+            )
+        });
         let conversation = match &options.format {
             Some(format) => Some(Conversation::new(format, &options, &parsed.meter)?),
             None => None,
@@ -104,6 +117,7 @@ impl Manager {
             phase: Phase::Due,
             time: None,
             log: Vec::new(),
+            warnings: warning.into_iter().collect(),
         })
     }
 
@@ -164,6 +178,11 @@ impl Manager {
                 "a summary is awaited: usage of its request is not reported here",
             ));
         }
+        if input.max(output.unwrap_or(0)) > MAX_TOKENS {
+            return Err(LiveError::Option(format!(
+                "a usage of {input} tokens is no count of a request"
+            )));
+        }
         let Some(run) = &mut self.run else {
             return Err(LiveError::Order("usage belongs to a request: call step first"));
         };
@@ -191,15 +210,16 @@ impl Manager {
         Ok(())
     }
 
-    /// Forgets the messages from this number on, and what was decided after the message before it: the program rewound its
-    /// conversation, or continues another branch of it.
+    /// Forgets the messages from this number on, and what was decided after the first of them was pushed: the program rewound
+    /// its conversation, or continues another branch of it. If these are only the messages that were added for the last
+    /// request, what was decided at that request stays.
     ///
     /// # Errors
     /// [`LiveError::State`] if the remaining decisions do not repeat, which would be a defect.
     pub fn truncate(&mut self, n_messages: usize) -> Result<(), LiveError> {
         if n_messages < self.len() {
             let state = self.saved().truncated(n_messages);
-            *self = state.restored(&[])?;
+            *self = Self::repeated(state, &[], true)?;
         }
         Ok(())
     }
@@ -243,7 +263,10 @@ impl Manager {
         }
         let polled = poll(conversation, &mut run, self.options.window);
         self.run = Some(run.moved_to(&NOTHING.0, &NOTHING.1));
-        let (phase, step) = polled?;
+        let (phase, mut step) = polled?;
+        if let Step::Ready(ready) = &mut step {
+            ready.warnings.append(&mut self.warnings);
+        }
         self.phase = phase;
         Ok(step)
     }
@@ -292,11 +315,31 @@ impl Manager {
     /// # Errors
     /// [`LiveError::State`] if the state is of another version, or other messages belong to it.
     pub fn restore(state: &str, messages: &[&str]) -> Result<Self, LiveError> {
-        State::from_json(state)?.restored(messages)
+        Self::repeated(State::from_json(state)?, messages, false)
     }
 
-    /// Repeats what a program did.
-    pub(super) fn apply(&mut self, op: &Op, message: Option<&str>) -> Result<(), LiveError> {
+    /// Repeats what a program did. With `is_rewound`, what needs a removed message is left out.
+    fn repeated(state: State, given: &[&str], is_rewound: bool) -> Result<Self, LiveError> {
+        let messages = state.known_messages(given)?;
+        let mut manager = Self::new(&state.policy, state.options.clone())?;
+        let mut next = messages.into_iter();
+        for op in &state.log {
+            let message = if *op == Op::Push { next.next() } else { None };
+            match manager.apply(op, message) {
+                Ok(()) => {}
+                Err(LiveError::Order(_)) if is_rewound => {}
+                Err(error) => {
+                    return Err(LiveError::State(format!(
+                        "the policy now decides otherwise: {error}"
+                    )));
+                }
+            }
+        }
+        Ok(manager)
+    }
+
+    /// Repeats one thing that a program did.
+    fn apply(&mut self, op: &Op, message: Option<&str>) -> Result<(), LiveError> {
         match op {
             Op::Push => {
                 let missing = || LiveError::State("a message is missing".to_owned());
@@ -355,7 +398,9 @@ impl Manager {
         if let Some(other) = other.filter(|other| *other != PLAIN) {
             let mut state = self.saved();
             state.set_format(other);
-            *self = state.restored(&[])?;
+            let time = self.time;
+            // The notation may count what the request contains otherwise, so a decision may be asked for again.
+            *self = Self { time, ..Self::repeated(state, &[], true)? };
         }
         Ok(())
     }
@@ -430,5 +475,6 @@ fn ready(conversation: &Conversation, run: &mut Run<'_>) -> Result<Ready, LiveEr
         accuracy,
         error,
         events: run.new_events().iter().map(EventReport::of).collect(),
+        warnings: Vec::new(),
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! A restored manager repeats all of it. The engine is deterministic, so it comes to the same decisions with the same answers.
 
-use super::{LiveError, Manager, Options};
+use super::{LiveError, Options};
 use serde::{Deserialize, Serialize};
 use std::hash::Hasher as _;
 
@@ -54,15 +54,15 @@ pub(super) enum Op {
 pub(super) struct State {
     /// Version of these members.
     plimsoll_live: u32,
-    policy: String,
-    options: Options,
+    pub(super) policy: String,
+    pub(super) options: Options,
     /// The messages; none if the program stores them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     messages: Option<Vec<String>>,
     /// Number of messages, and a hash of their texts.
     n_messages: usize,
     hash: String,
-    log: Vec<Op>,
+    pub(super) log: Vec<Op>,
 }
 
 impl State {
@@ -93,13 +93,21 @@ impl State {
     }
 
     /// Returns the state when there were this many messages.
+    ///
+    /// Messages that a program adds for one request only (a reminder, the date) vanish before the next one. A rewind that
+    /// removes no more than these keeps what the policy decided at that request.
     pub(super) fn truncated(mut self, n_messages: usize) -> Self {
         let mut pushes = 0;
         let end = self.log.iter().position(|op| {
             pushes += usize::from(*op == Op::Push);
             pushes > n_messages
         });
-        self.log.truncate(end.unwrap_or(self.log.len()));
+        let mut rest = self.log.split_off(end.unwrap_or(self.log.len()));
+        let decided = rest.iter().position(|op| *op != Op::Push).unwrap_or(rest.len());
+        rest.drain(..decided);
+        if !rest.contains(&Op::Push) {
+            self.log.append(&mut rest);
+        }
         let mut messages = self.messages.take().unwrap_or_default();
         messages.truncate(n_messages);
         Self::new(self.policy, self.options, messages, self.log)
@@ -123,29 +131,29 @@ impl State {
         }
     }
 
-    /// Repeats what the program did.
-    pub(super) fn restored(self, given: &[&str]) -> Result<Manager, LiveError> {
+    /// Returns the messages: its own, or the first of the given ones.
+    ///
+    /// # Errors
+    /// [`LiveError::State`] if the given messages are other ones.
+    pub(super) fn known_messages<'a>(
+        &'a self,
+        given: &[&'a str],
+    ) -> Result<Vec<&'a str>, LiveError> {
         let own = self.messages.as_deref().map(|own| own.iter().map(String::as_str).collect());
-        let messages: Vec<&str> = own.unwrap_or_else(|| given.to_vec());
-        let known = messages.get(..self.n_messages).ok_or_else(|| {
-            LiveError::State(format!(
+        let mut messages: Vec<&str> = own.unwrap_or_else(|| given.to_vec());
+        if messages.len() < self.n_messages {
+            return Err(LiveError::State(format!(
                 "it belongs to {} messages, and {} are given",
                 self.n_messages,
                 messages.len()
-            ))
-        })?;
-        if hash_of(known.iter().copied()) != self.hash {
-            return Err(LiveError::State("the given messages are other ones".to_owned()));
+            )));
         }
-        let mut manager = Manager::new(&self.policy, self.options)?;
-        let mut next = known.iter().copied();
-        for op in &self.log {
-            let message = if *op == Op::Push { next.next() } else { None };
-            manager.apply(op, message).map_err(|error| {
-                LiveError::State(format!("the policy now decides otherwise: {error}"))
-            })?;
+        messages.truncate(self.n_messages);
+        if hash_of(messages.iter().copied()) == self.hash {
+            Ok(messages)
+        } else {
+            Err(LiveError::State("the given messages are other ones".to_owned()))
         }
-        Ok(manager)
     }
 }
 

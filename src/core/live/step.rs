@@ -31,6 +31,9 @@ pub struct Ready {
     pub error: Option<f64>,
     /// What the policy did since the last request.
     pub events: Vec<EventReport>,
+    /// Sentences about the options, with the first request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A message of the next request.

@@ -149,9 +149,10 @@ impl Tuned<'_> {
             text += "    },\n";
         }
         text += ")\n\n\ndef send(history, ask_model):\n";
-        text += "    \"\"\"Sends a request. `ask_model(messages, max_tokens)` is your model, which also writes the summaries.\"\"\"\n";
-        text += "    ready = manager.manage(history, lambda request: ask_model(request.plain, request.max_tokens))\n";
-        text += "    return ask_model(ready.messages, None)\n";
+        text += "    \"\"\"Sends a request. `ask_model(messages, max_tokens)` calls your model, which also writes the summaries.\n\n";
+        text += "    After the answer, call `manager.report(input_tokens=…, output_tokens=…)` with the reported usage.\n    \"\"\"\n";
+        text += "    return manager.call(\n        history,\n        lambda request: ask_model(request.plain, request.max_tokens),\n";
+        text += "        lambda ready: ask_model(ready.messages, None),\n    )\n";
         text
     }
 
@@ -179,10 +180,12 @@ impl Tuned<'_> {
             text += "  },\n";
         }
         text += "});\n\n";
-        text += "/** Sends a request. `askModel(messages, maxTokens)` is your model, which also writes the summaries. */\n";
-        text += "export async function send(history, askModel) {\n";
-        text += "  const ready = await manager.manage(history, (request) => askModel(request.messages, request.maxTokens));\n";
-        text += "  return await askModel(ready.messages);\n}\n";
+        text += "/**\n * Sends a request. `askModel` calls your model, which also writes the summaries.\n";
+        text += " * After the answer, call `manager.report({ inputTokens, outputTokens })` with the reported usage.\n */\n";
+        text += "export async function send(history: any[], askModel: (messages: any[], maxTokens?: number) => Promise<any>) {\n";
+        text += "  return await manager.call(history, {\n";
+        text += "    summarize: (request) => askModel(request.messages, request.maxTokens),\n";
+        text += "    send: (ready) => askModel(ready.messages),\n  });\n}\n";
         text
     }
 

@@ -81,6 +81,8 @@ pub struct GrowingRepeats {
     first: HashMap<(Box<str>, Box<str>), u32>,
     /// The first result with each text, for repeated calls by their first result.
     texts: HashMap<(u32, Box<str>), u32>,
+    /// Numbers of the calls whose results have media.
+    with_media: HashSet<u32>,
 }
 
 impl GrowingRepeats {

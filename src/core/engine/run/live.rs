@@ -12,13 +12,19 @@ use crate::engine::received::recorder::Recorder;
 use crate::engine::vocabulary::Hook;
 use crate::session::{says_too_long, stated_size};
 use crate::units::{Share, Tokens};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Sizes in errors from here on are no sizes of contexts.
+const MAX_STATED: u64 = 1 << 40;
 
 /// What a live run knows besides the session.
 #[derive(Debug)]
 pub(super) struct Live {
     /// The call that waits for its response.
-    waits_at: usize,
+    waits_at: Option<usize>,
+    /// Calls that were made without the run: no stage acts on them.
+    unmanaged: Range<usize>,
     /// The usage that the provider reported for it.
     report: Option<ReportedUsage>,
     /// Whether the difference to the reported usage counts as content that is not recorded.
@@ -42,7 +48,8 @@ impl<'a> Run<'a> {
         let mut run = Self::new(case, policy, knobs, Schedule::Replay, None);
         run.recorder = Recorder::off();
         run.live = Some(Live {
-            waits_at: 0,
+            waits_at: None,
+            unmanaged: 0..0,
             report: None,
             learns,
             compared: (0, 0.0),
@@ -98,10 +105,9 @@ impl<'a> Run<'a> {
     /// to wait; otherwise the calls between were made without this run, and no stage acts on them.
     pub fn continue_to(&mut self, call: usize, is_next: bool) {
         if let Some(live) = &mut self.live {
-            live.waits_at = call;
-        }
-        if !is_next {
-            self.acts_from = call;
+            let first = live.waits_at.map_or(0, |last| last + 1);
+            live.unmanaged = if is_next { 0..0 } else { first..call };
+            live.waits_at = Some(call);
         }
         // Nobody reads them, and a conversation may have any number of calls.
         self.outcome.samples.clear();
@@ -127,7 +133,8 @@ impl<'a> Run<'a> {
         live.is_forced = live.is_too_long && !self.triggers.act_at(Hook::OverflowError);
         let is_forced = live.is_forced;
         let used = self.working.tokens();
-        if let Some(size) = stated_size(&message).filter(|_| live.learns) {
+        if let Some(size) = stated_size(&message).filter(|size| live.learns && size.0 < MAX_STATED)
+        {
             live.has_learned = true;
             let overhead = size + self.working.context.overhead - used;
             self.working.set_overhead(overhead);
@@ -166,6 +173,12 @@ impl<'a> Run<'a> {
             Some(live) => std::mem::replace(&mut live.n_returned, n_events),
             None => 0,
         };
+        // Nobody reads their texts again.
+        for event in &mut self.outcome.events[..from] {
+            if !event.files.is_empty() || !event.log.is_empty() {
+                (event.files, event.log) = (Vec::new(), Vec::new());
+            }
+        }
         &self.outcome.events[from..]
     }
 
@@ -182,9 +195,14 @@ impl<'a> Run<'a> {
         self.live.as_ref().is_some_and(|live| live.has_learned)
     }
 
+    /// Returns whether this call was made without the run.
+    pub(super) fn is_unmanaged(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.unmanaged.contains(&self.call))
+    }
+
     /// Returns whether the call waits for the provider's response.
     pub(super) fn waits_for_response(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| self.call == live.waits_at)
+        self.live.as_ref().is_some_and(|live| live.waits_at == Some(self.call))
     }
 
     /// Returns the usage of this call that the user or a live provider gave.

@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
     /// disabled stage. It stands for the command by which a user compacts: of a policy that writes summaries, only these
     /// stages are forced.
     pub(super) fn fires(&mut self, idx: usize) -> bool {
-        if self.call < self.acts_from {
+        if self.call < self.acts_from || self.is_unmanaged() {
             return false;
         }
         if (self.is_forced() || self.is_forced_by_rejection()) && self.triggers.may_be_forced(idx) {
