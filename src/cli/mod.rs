@@ -163,7 +163,7 @@ const HELP: &str = "{about-with-newline}
 
 {all-args}
 
-Without a command, the window opens. `plimsoll help options` and `help window` list further options.{after-help}";
+Without a command, the window opens. `plimsoll help options|window` lists further options.{after-help}";
 
 /// Returns the command line with all commands and their help. The help of the program omits the options of the window.
 fn command_line() -> clap::Command {

@@ -100,8 +100,7 @@ impl GrowingRepeats {
             let bodies = message.parts.clone().map(|part| (part, &session.parts[part].body));
             let media =
                 bodies.clone().filter(|(_, b)| matches!(b, Body::Media { within: Some(_), .. }));
-            let with_media: HashSet<u32> =
-                media.filter_map(|(part, _)| calls.number(part)).collect();
+            self.with_media.extend(media.filter_map(|(part, _)| calls.number(part)));
             for (part, body) in bodies {
                 let Body::ToolResult { text, .. } = body else {
                     continue;
@@ -113,14 +112,18 @@ impl GrowingRepeats {
                 let first = *self.first.entry((tool.into(), arguments.into())).or_insert(part);
                 found.same_call[part as usize] = first;
                 found.identical[part as usize] = part;
-                if first != part
-                    && !calls.number(part as usize).is_some_and(|n| with_media.contains(&n))
-                {
+                let has_media = |part: u32| {
+                    calls.number(part as usize).is_some_and(|n| self.with_media.contains(&n))
+                };
+                if first == part || has_media(part) {
+                    continue;
+                }
+                if !has_media(first) {
                     let text_of_first = session.parts[first as usize].body.text();
                     self.texts.entry((first, text_of_first.into())).or_insert(first);
-                    let same = *self.texts.entry((first, text.as_ref().into())).or_insert(part);
-                    found.identical[part as usize] = same;
                 }
+                let same = *self.texts.entry((first, text.as_ref().into())).or_insert(part);
+                found.identical[part as usize] = same;
             }
         }
     }

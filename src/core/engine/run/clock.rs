@@ -14,6 +14,8 @@ pub(super) struct Clock {
     /// The first recorded time.
     since: Option<Millis>,
     seconds: Vec<f64>,
+    /// Assumed seconds of the first recorded time: those of the calls before it.
+    offset: f64,
     /// Assumed seconds between two calls.
     assumed: f64,
 }
@@ -24,7 +26,8 @@ impl Clock {
     pub(super) fn new(session: &Session, seconds_per_call: Option<f64>) -> Self {
         let assumed = seconds_per_call.unwrap_or(USUAL);
         let mut clock = Self {
-            since: session.calls.iter().find_map(|call| call.time),
+            since: None,
+            offset: 0.0,
             seconds: Vec::with_capacity(session.calls.len()),
             assumed,
         };
@@ -36,17 +39,18 @@ impl Clock {
     pub(super) fn grow(&mut self, session: &Session) {
         let known = self.seconds.len();
         let calls = session.calls.get(known..).unwrap_or_default();
-        self.since = self.since.or_else(|| calls.iter().find_map(|call| call.time));
         let mut now = self.seconds.last().copied().unwrap_or(-self.assumed);
-        let (since, assumed) = (self.since, self.assumed);
-        self.seconds.extend(calls.iter().map(|call| {
+        for call in calls {
+            if let (None, Some(time)) = (self.since, call.time) {
+                (self.since, self.offset) = (Some(time), now + self.assumed);
+            }
             let recorded = call
                 .time
-                .zip(since)
-                .map(|(time, first)| time.0.saturating_sub(first.0) as f64 / 1e3);
-            now = recorded.filter(|s| *s >= now).unwrap_or(now + assumed);
-            now
-        }));
+                .zip(self.since)
+                .map(|(time, first)| self.offset + time.0.saturating_sub(first.0) as f64 / 1e3);
+            now = recorded.filter(|s| *s >= now).unwrap_or(now + self.assumed);
+            self.seconds.push(now);
+        }
     }
 
     /// Returns the minutes between a call and the one before; none before the first.

@@ -324,8 +324,14 @@ fn with_text(piece: &Piece<'_>, role: Role, text: &str) -> Option<Vec<u8>> {
     let mut message = json::parse_lenient(&piece.text).ok()?;
     let is_same = json::str_at(&message, &["role"]) == Some(role.name());
     let members = message.as_object_mut().filter(|_| is_same)?;
+    if members.get("parts").is_some() {
+        return None;
+    }
     let content = members.entry("content".to_owned()).or_insert(Value::Null);
-    let block = |text: &str| crate::json::json!({"type": "text", "text": text});
+    // Some formats name the blocks of a text by their direction.
+    let kind = content.get(0).and_then(|block| json::str_at(block, &["type"]));
+    let kind = kind.filter(|kind| kind.ends_with("_text")).unwrap_or("text").to_owned();
+    let block = |text: &str| crate::json::json!({"type": kind, "text": text});
     match content {
         Value::Null => *content = text.into(),
         Value::String(own) if own.is_empty() => *content = text.into(),
