@@ -146,7 +146,7 @@ commands! {
     disable_help_subcommand = true,
     max_term_width = 120,
     override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
-    after_help = "Exit codes: 0 done, 1 a check failed, 2 invalid input or usage, or a failed model request.\n\nExamples:\n  plimsoll sample_sessions/compacted.jsonl\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
+    after_help = "Without a command, the window opens. Exit codes: 0 done, 1 a check failed, 2 invalid or failed.\n\nExamples:\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -163,7 +163,7 @@ const HELP: &str = "{about-with-newline}
 
 {all-args}
 
-Without a command, the window opens. `plimsoll help options|window` lists further options.{after-help}";
+`plimsoll help options` lists further options, such as --json and --window.{after-help}";
 
 /// Returns the command line with all commands and their help. The help of the program omits the options of the window.
 fn command_line() -> clap::Command {
