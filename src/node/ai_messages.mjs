@@ -43,12 +43,16 @@ function fromWire({ role, content }, own) {
     const isText = role === "system" || typeof own?.content === "string";
     return { role, ...own, content: isText ? content : [{ type: "text", text: content }] };
   }
-  const rest = Array.isArray(own?.content) ? [...own.content] : [];
-  const take = (test) => rest.splice(rest.findIndex(test) >>> 0, 1)[0];
-  // The host's part of an unchanged block is the same object. Of a changed one, only the text or the input is new.
-  const kept = content.map((block) => take((part) => sameJson(blockOf(part), block)));
-  const parts = content.map((block, i) => kept[i] ?? changed(block, take((part) => identity(blockOf(part)) === identity(block))));
+  const parts = partsOf(content, Array.isArray(own?.content) ? own.content : []);
   return { role: parts.some((part) => part.type === "tool-result") ? "tool" : role, ...own, content: parts };
+}
+
+// The host's part of an unchanged block is the same object. Of a changed one, only the text or the input is new.
+function partsOf(blocks, own) {
+  const rest = [...own];
+  const take = (test) => rest.splice(rest.findIndex(test) >>> 0, 1)[0];
+  const kept = blocks.map((block) => take((part) => sameJson(blockOf(part), block)));
+  return blocks.map((block, i) => kept[i] ?? changed(block, take((part) => identity(blockOf(part)) === identity(block))));
 }
 
 function identity({ type, id, tool_use_id }) {
@@ -60,12 +64,17 @@ function changed(block, part) {
     case "text": return { ...part, type: "text", text: block.text };
     case "thinking": return { ...part, type: "reasoning", text: block.thinking };
     case "tool_use": return { ...part, type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.input };
-    case "tool_result": return { toolName: "", ...part, type: "tool-result", toolCallId: block.tool_use_id, output: outputOf(block) };
+    case "tool_result": return { toolName: "", ...part, type: "tool-result", toolCallId: block.tool_use_id, output: outputOf(block, part?.output) };
     default: return block;
   }
 }
 
-function outputOf({ content, is_error }) {
+function outputOf({ content, is_error }, own) {
+  const options = own?.providerOptions && { providerOptions: own.providerOptions };
+  if (own?.type === "content" && !is_error) {
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+    return { type: "content", value: partsOf(blocks, own.value), ...options };
+  }
   const text = typeof content === "string" ? content : content.map((block) => block.text ?? "").join("\n");
-  return { type: is_error ? "error-text" : "text", value: text };
+  return { type: is_error ? "error-text" : "text", value: text, ...options };
 }

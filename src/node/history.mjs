@@ -2,7 +2,7 @@
 //
 // A slot is a message at both sides: `message` is the host's own object, `index` the position in the native manager. Added
 // and edited messages have `wire`, the native manager's JSON of them; added ones have no `index`. After a restore, a slot has
-// a `digest` until the host's message is seen again.
+// a `digest` until the host's message is seen again, and a `wireDigest` until the native manager returns its JSON again.
 //
 // A system prompt at the start is the same message with any text: hosts put times and open files into it.
 import { digestOf, sameJson } from "./json.mjs";
@@ -50,7 +50,7 @@ export class History {
   // Returns the host's messages for the entries of a step. An entry that was in the last step is the same object again.
   read(entries, fromWire) {
     const before = this.#returned;
-    const written = before.filter((slot) => slot.wire !== undefined);
+    const written = before.filter(isWritten);
     const edited = new Map(written.map((slot) => [slot.index, slot]));
     const added = written.filter((slot) => slot.index === undefined);
     const slots = entries.map((entry) => {
@@ -58,8 +58,11 @@ export class History {
       const index = entry.edit;
       const wire = index === undefined ? entry.add : entry.message;
       const last = index === undefined ? added : [edited.get(index)].filter(Boolean);
-      const own = index === undefined ? undefined : this.#known[index].message;
-      return last.find((slot) => sameJson(slot.wire, wire)) ?? { index, wire, message: fromWire(wire, own) };
+      const slot = last.find((slot) => hasWire(slot, wire)) ?? { index };
+      slot.wire = wire;
+      // After a restore, a host that continues its returned list has only the edited message.
+      slot.message ??= fromWire(wire, index === undefined ? undefined : (this.#known[index].message ?? last[0]?.message));
+      return slot;
     });
     if (before.some((slot, position) => slot !== slots[position])) this.#decided = this.#known.length;
     this.#returned = slots;
@@ -69,10 +72,11 @@ export class History {
   // Returns JSON from which `restored` continues. It has digests instead of messages.
   state() {
     const digest = (slot, position) => (slot.digest ??= digestAt(position, slot.message));
-    const written = (slot, position) => ({ digest: digest(slot, position), index: slot.index });
+    const wireDigest = (slot) => (slot.wireDigest ??= digestOf(slot.wire));
+    const written = (slot, position) => ({ digest: digest(slot, position), index: slot.index, wireDigest: wireDigest(slot) });
     return {
       known: this.#known.map(digest),
-      returned: this.#returned.map((slot, position) => (slot.wire ? written(slot, position) : slot.index)),
+      returned: this.#returned.map((slot, position) => (isWritten(slot) ? written(slot, position) : slot.index)),
       decided: this.#decided,
     };
   }
@@ -84,6 +88,14 @@ export class History {
     history.#decided = decided;
     return history;
   }
+}
+
+function isWritten({ wire, wireDigest }) {
+  return wire !== undefined || wireDigest !== undefined;
+}
+
+function hasWire(slot, wire) {
+  return slot.wire === undefined ? slot.wireDigest === digestOf(wire) : sameJson(slot.wire, wire);
 }
 
 // Returns the number of leading messages that the slots contain. The slots then hold the host's newest objects.

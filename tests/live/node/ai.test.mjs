@@ -174,3 +174,62 @@ test("messages of every kind keep their fields, also if one part is changed", ()
   assert.equal(cut.content[2], user.content[3]);
 });
 
+test("a changed result of several parts keeps its image and its fields", () => {
+  const image = { type: "image-data", data: "iVBORw==", mediaType: "image/png", providerOptions: { own: { detail: "low" } } };
+  const text = { type: "text", text: "long", providerOptions: { own: { mark: 3 } } };
+  const output = { type: "content", value: [text, image], providerOptions: { own: { mark: 4 } } };
+  const part = { type: "tool-result", toolCallId: "a", toolName: "look", output };
+  const own = { role: "tool", content: [part] };
+  const wire = aiMessages.toWire(own);
+  const change = (content) => {
+    const changed = aiMessages.fromWire({ ...wire, content: [{ ...wire.content[0], content }] }, own);
+    assert.ok(ai.modelMessageSchema.safeParse(changed).success, JSON.stringify(changed));
+    return changed.content[0];
+  };
+  const blocks = wire.content[0].content;
+  const cut = change([{ type: "text", text: "cut" }, blocks[1]]);
+  assert.deepEqual(cut, { ...part, output: { ...output, value: [{ ...text, text: "cut" }, image] } });
+  assert.equal(cut.output.value[1], image);
+  assert.deepEqual(change([blocks[1]]), { ...part, output: { ...output, value: [image] } });
+  assert.deepEqual(change("[cleared]"), { ...part, output: { ...output, value: [{ ...text, text: "[cleared]" }] } });
+  // The options of a text stay too.
+  const plain = { ...part, output: { type: "text", value: "long", providerOptions: { own: { mark: 5 } } } };
+  const short = aiMessages.fromWire({ role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "cut" }] }, { role: "tool", content: [plain] });
+  assert.deepEqual(short.content, [{ ...plain, output: { ...plain.output, value: "cut" } }]);
+});
+
+test("changed messages of a list that was returned keep their fields after a restore", async () => {
+  const settings = { compression_trigger: 0.5, prune_protect: 1500, prune_minimum: 0, spare_turns: 0, cooldown: 0, output_reserve: 4000 };
+  const options = { own: { mark: 7 } };
+  const turn = (number) => [
+    { role: "user", content: `Look at berth ${number}.` },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: `c${number}`, toolName: "look", input: { at: number } }] },
+    {
+      role: "tool",
+      content: [{ type: "tool-result", toolCallId: `c${number}`, toolName: "look", output: { type: "text", value: long(`berth ${number}`) }, providerOptions: options }],
+      providerOptions: options,
+    },
+  ];
+  const play = (each) => {
+    let manager = new Manager("prune", { window: 16_000, settings, ...aiMessages });
+    let own = [];
+    for (let number = 0; number < 16; number++) {
+      own = manager.step([...own, ...turn(number)]).ready.messages;
+      [manager, own] = each(manager, own);
+    }
+    return own;
+  };
+  const stored = (own) => JSON.parse(JSON.stringify(own));
+  const restore = (manager) => Manager.restore(manager.state(), aiMessages);
+  const whole = play((manager, own) => [manager, own]);
+  const restored = play((manager, own) => [restore(manager), stored(own)]);
+  assert.deepEqual(restored, whole);
+  // A state may be saved again without a step in between.
+  assert.deepEqual(play((manager, own) => [restore(restore(manager)), stored(own)]), whole);
+  const results = restored.filter(({ role }) => role === "tool");
+  assert.equal(results.length, 16);
+  assert.ok(results.filter(({ content }) => content[0].output.value.length < 100).length >= 4, "results were cleared");
+  for (const { content: [part], providerOptions } of results) {
+    assert.deepEqual([providerOptions, part.providerOptions, part.toolName], [options, options, "look"]);
+  }
+});
