@@ -89,6 +89,8 @@ export interface Ready<M> {
   error: number | null;
   /** Events since the last request. */
   events: Event[];
+  /** Sentences about the options, with the first request. */
+  warnings: string[];
 }
 
 export type Step<M> = { ready: Ready<M>; summarize?: undefined } | { summarize: SummaryRequest; ready?: undefined };
@@ -122,7 +124,7 @@ export class Manager<M = any> {
   /** Returns the messages to send. `summarize` is called if the policy needs a summary. */
   manage(history: readonly M[], summarize: Summarize): Promise<Ready<M>>;
 
-  /** Returns what `send` returns. If the provider rejects the request as too long, a smaller one is sent. */
+  /** Returns what `send` returns. If the provider rejects the request as too long, a smaller one is sent, up to three times. */
   call<R>(history: readonly M[], options: { summarize: Summarize; send: (ready: Ready<M>) => Promise<R> }): Promise<R>;
 
   /** Returns the messages to send, or the summary that they need. After `answer` or `fail`, call it without a history. */

@@ -14,8 +14,8 @@ export class Manager {
   #isBusy = false;
   // Whether the last step was a summary request without an answer.
   #isAsked = false;
-  // Events of steps that the host did not get.
-  #events = [];
+  // Events and warnings of steps that the host did not get.
+  #unseen = { events: [], warnings: [] };
 
   constructor(policy, { toWire, fromWire, request, ...options } = {}) {
     this.#toWire = toWire ?? ((message) => message);
@@ -23,6 +23,8 @@ export class Manager {
     if (policy instanceof Saved) {
       this.#native = native.Manager.restore(policy.native);
       this.#history = History.restored(policy.history);
+      this.#isAsked = policy.isAsked;
+      this.#unseen = policy.unseen;
     } else {
       const json = JSON.stringify({ ...options, request: request && JSON.stringify(request) });
       this.#native = new native.Manager(policy, json);
@@ -36,7 +38,8 @@ export class Manager {
   }
 
   state() {
-    return JSON.stringify({ version: STATE_VERSION, native: this.#native.state(), history: this.#history.state() });
+    const [native, history] = [this.#native.state(), this.#history.state()];
+    return JSON.stringify({ version: STATE_VERSION, native, history, isAsked: this.#isAsked, unseen: this.#unseen });
   }
 
   step(history) {
@@ -46,9 +49,9 @@ export class Manager {
       const { max_tokens: maxTokens, with_tools: withTools, ...request } = summarize;
       return { summarize: { ...request, maxTokens, withTools } };
     }
-    const { entries, events, ...rest } = ready;
+    const { entries, ...rest } = ready;
     const messages = this.#history.read(entries, this.#fromWire);
-    return { ready: { messages, ...rest, events: [...this.#events.splice(0), ...events] } };
+    return { ready: { messages, ...rest, ...this.#reported(ready) } };
   }
 
   answer(text) {
@@ -96,7 +99,8 @@ export class Manager {
 
   async call(history, { summarize, send }) {
     for (let retry = 0, sent; ; retry++) {
-      const ready = await this.manage(history, summarize);
+      // A retry continues the last request: the host's list could look like a rewind, which forgets the rejection.
+      const ready = await this.manage(retry === 0 ? history : undefined, summarize);
       if (sent && hasSameItems(sent.messages, ready.messages)) throw sent.error;
       try {
         return await send(ready);
@@ -125,6 +129,13 @@ export class Manager {
     return step;
   }
 
+  // Returns the events and warnings of a step, after those that the host did not get.
+  #reported({ events, warnings = [] }) {
+    const before = this.#unseen;
+    this.#unseen = { events: [], warnings: [] };
+    return { events: [...before.events, ...events], warnings: [...before.warnings, ...warnings] };
+  }
+
   #synchronize(history) {
     const known = this.#history.length;
     const start = this.#history.align(history);
@@ -136,13 +147,15 @@ export class Manager {
     // The host gave up the request that needed a summary, and continues without it.
     while (this.#isAsked) {
       this.fail("the request was given up");
-      this.#events.push(...(this.#next().ready?.events ?? []));
+      const { ready } = this.#next();
+      if (ready) this.#unseen = this.#reported(ready);
     }
-    this.#native.time(Date.now() / 1000);
     for (const message of history.slice(start)) {
       this.#native.push(JSON.stringify(this.#toWire(message)));
       this.#history.push(message);
     }
+    // A message may change the detected notation, for which the native manager starts again without a time.
+    this.#native.time(Date.now() / 1000);
   }
 }
 

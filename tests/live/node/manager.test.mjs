@@ -2,7 +2,7 @@
 import { Manager } from "@plimsoll/context";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { history, labels, long, message, summarizer, summarizing } from "./conversation.mjs";
+import { history, labels, long, message, SETTINGS, summarizer, summarizing } from "./conversation.mjs";
 
 // Manages every second length of a history, as an agent does before each answer. Returns the last result.
 async function manageAll(manager, messages, summarize, from = 1) {
@@ -135,6 +135,49 @@ test("a state of a host that replaces its history continues", async () => {
   assert.deepEqual(own, whole.messages);
 });
 
+test("a state that is saved while a summary is awaited continues", async () => {
+  const messages = history(41);
+  const asked = (manager) => {
+    let length = 1;
+    while (manager.step(messages.slice(0, length)).ready) length += 2;
+    return length;
+  };
+  const manager = summarizing();
+  const length = asked(manager);
+  const state = manager.state();
+  // The host answers in the other process, as it would have done here.
+  const [here, there] = [manager, Manager.restore(state)].map((each) => {
+    assert.equal(each.answer("SUMMARY"), undefined);
+    return each.step(messages.slice(0, length)).ready.messages;
+  });
+  assert.deepEqual(there, here);
+  // Or it gave up the request, and continues.
+  const { requests, summarize } = summarizer();
+  const events = [];
+  const other = Manager.restore(state);
+  for (let more = length + 2; more <= messages.length; more += 2) {
+    const ready = await other.manage(messages.slice(0, more), summarize);
+    assert.equal(ready.messages.at(-1), messages[more - 1]);
+    events.push(...ready.events);
+  }
+  assert.match(JSON.stringify(events), /the request was given up/);
+  assert.ok(requests.length >= 1);
+});
+
+test("events of a request that was given up are in the state", () => {
+  const messages = history(41);
+  // The policy asks again at once: the host has not got the event of the first failure.
+  const manager = summarizing({ settings: { ...SETTINGS, cooldown: 0 } });
+  let length = 1;
+  while (manager.step(messages.slice(0, length)).ready) length += 2;
+  assert.ok(manager.step(messages.slice(0, length + 2)).summarize);
+  const restored = Manager.restore(manager.state());
+  restored.answer("SUMMARY");
+  const [failed, written] = restored.step().ready.events;
+  assert.match(JSON.stringify(failed), /the request was given up/);
+  assert.equal(written.effect, "removed");
+});
+
 test("a failed summary is an event, and an abort reaches the host", async () => {
   const messages = history(25);
   const events = [];
@@ -192,6 +235,62 @@ test("a rejected request is reduced, other errors are not", async () => {
   const after = await manager.manage(messages, summarize);
   assert.ok(after.messages.length < 9);
   assert.equal(requests.length, 1);
+});
+
+test("a rejected request of a host that replaces its history is reduced, and never grows again", async () => {
+  const messages = history(41);
+  const { requests, summarize } = summarizer();
+  const manager = summarizing();
+  let own = [];
+  let retries = 0;
+  for (let length = 1; length <= messages.length; length += 2) {
+    own = [...own, ...messages.slice(Math.max(0, length - 2), length)];
+    const summaries = requests.length;
+    const sent = [];
+    const send = async (ready) => {
+      sent.push(ready.messages);
+      // A request with a new summary is too long: it is not the list that the host passed. So are a few other requests.
+      const isTooLong = requests.length > summaries || (length % 8 === 3 && sent.length === 1);
+      if (isTooLong) throw new Error("prompt is too long: 205114 tokens > 200000 maximum");
+    };
+    await manager.call(own, { summarize, send }).catch((error) => assert.match(error.message, /prompt is too long/));
+    own = sent.at(-1);
+    assert.equal(own.at(-1), messages[length - 1]);
+    const lengths = sent.map((list) => list.length);
+    assert.deepEqual(lengths, [...new Set(lengths)].sort((a, b) => b - a), `each retry sends less: ${lengths}`);
+    retries += sent.length - 1;
+  }
+  assert.ok(retries >= 3, `${retries} retries`);
+});
+
+test("a policy knows the time between calls, also if a message changes the notation", (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 0, 1) });
+  const settings = {
+    compression_trigger: 0.05, prune_protect: 0, prune_minimum: 0, spare_turns: 0, cooldown: 0, cold_after: 5, output_reserve: 4000,
+  };
+  const messages = [
+    { role: "user", content: "Look at the harbour." },
+    { type: "function_call", call_id: "a", name: "look", arguments: "{}" },
+    { type: "function_call_output", call_id: "a", output: long("result") },
+  ];
+  const isCleared = (minutes) => {
+    const manager = new Manager("prune", { window: 16_000, settings });
+    // Any notation may begin so. The call shows that it is the one of responses.
+    manager.step(messages.slice(0, 1));
+    t.mock.timers.tick(minutes * 60_000);
+    return manager.step(messages).ready.messages[2].output !== messages[2].output;
+  };
+  assert.equal(isCleared(1), false);
+  assert.equal(isCleared(10), true);
+});
+
+test("a window without room for the output reserve is a warning of the first request", () => {
+  const messages = history(3);
+  const first = (window) => new Manager("summarize", { window }).step(messages).ready.warnings;
+  assert.deepEqual(first(128_000), []);
+  const [warning, ...others] = first(32_000);
+  assert.match(warning, /summarize: the output reserve of 32000 leaves no usable tokens in a window of 32000/);
+  assert.deepEqual(others, []);
 });
 
 test("errors are sentences that name what is wrong", () => {
