@@ -121,8 +121,12 @@ export class Manager<M = any> {
   /** Returns the state as JSON, with all messages. */
   state(): string;
 
-  /** Returns the messages to send. `summarize` is called if the policy needs a summary. */
-  manage(history: readonly M[], summarize: Summarize): Promise<Ready<M>>;
+  /**
+   * Returns the messages to send. `summarize` is called if the policy needs a summary.
+   *
+   * After `rejected`, call it without a history (`undefined`): it returns a smaller request.
+   */
+  manage(history: readonly M[] | undefined, summarize: Summarize): Promise<Ready<M>>;
 
   /** Returns what `send` returns. If the provider rejects the request as too long, a smaller one is sent, up to three times. */
   call<R>(history: readonly M[], options: { summarize: Summarize; send: (ready: Ready<M>) => Promise<R> }): Promise<R>;

@@ -64,5 +64,39 @@ export async function ownMessages(history: Own[], write: (request: SummaryReques
   return ready.messages;
 }
 
+interface Message {
+  role: string;
+  content: string;
+  tool_calls?: { id: string }[];
+  tool_call_id?: string;
+}
+
+declare function askModel(
+  messages: { role: string; content: string }[],
+  maxTokens?: number,
+): Promise<{ message: Message; usage: { prompt_tokens: number; completion_tokens: number } }>;
+declare function runTool(call: { id: string }): Promise<string>;
+
+export async function ownLoop(): Promise<string[]> {
+  const manager = new Manager("summarize", { window: 128_000, settings: { keep_recent: 8 } });
+  const history: Message[] = [{ role: "user", content: "…" }];
+
+  for (;;) {
+    const { message, usage } = await manager.call(history, {
+      // `request.messages` is a prompt in the form of chat completions.
+      summarize: async (request) => (await askModel(request.messages, request.maxTokens)).message.content,
+      send: (ready) => askModel(ready.messages),
+    });
+    manager.report({ inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens }); // optional: calibrates the counts
+    history.push(message);
+    if (!message.tool_calls) break;
+    for (const call of message.tool_calls) {
+      history.push({ role: "tool", tool_call_id: call.id, content: await runTool(call) });
+    }
+  }
+  const ready = manager.rejected("error") ? await manager.manage(undefined, () => "summary") : manager.step(history).ready;
+  return ready?.warnings ?? [];
+}
+
 // @ts-expect-error the window is required
 new Manager("summarize", {});
