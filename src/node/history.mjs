@@ -12,17 +12,34 @@ export class History {
   #known = [];
   // The messages that the last step returned, and those known since then.
   #returned = [];
+  // The messages that the host passed for the last step.
+  #passed = [];
   // Number of known messages when the returned ones were last decided anew.
   #decided = 0;
 
   // Forgets what a host has rewound. Returns the position of the host's first new message.
   //
-  // A host passes its whole history, or continues the list that it got. Else it has rewound one of the two.
+  // A host passes its whole history, or continues the list that it got. If its request failed, it may continue the list that
+  // it passed. Else it has rewound one of these.
   align(history) {
     const own = common(this.#known, history);
-    if (own === this.#known.length) return own;
+    if (own === this.#known.length) {
+      this.#passed = [...this.#known];
+      return own;
+    }
+    for (const list of [this.#returned, this.#passed]) {
+      const start = common(list, history);
+      if (start === 0 || start < list.length) continue;
+      this.#passed = [...list];
+      return start;
+    }
+    const start = this.#rewind(history, own);
+    this.#passed = [...this.#returned];
+    return start;
+  }
+
+  #rewind(history, own) {
     const start = common(this.#returned, history);
-    if (start > 0 && start === this.#returned.length) return start;
     const returned = this.#returned.slice(0, start);
     const known = returned.reduce((most, slot) => Math.max(most, (slot.index ?? -1) + 1), 0);
     // Below `#decided`, the native manager forgets the summaries of the returned list: the host's list is all that is left.
@@ -41,6 +58,7 @@ export class History {
     const slot = { message, index: this.#known.length };
     this.#known.push(slot);
     this.#returned.push(slot);
+    this.#passed.push(slot);
   }
 
   get length() {
@@ -72,19 +90,26 @@ export class History {
   // Returns JSON from which `restored` continues. It has digests instead of messages.
   state() {
     const digest = (slot, position) => (slot.digest ??= digestAt(position, slot.message));
-    const wireDigest = (slot) => (slot.wireDigest ??= digestOf(slot.wire));
-    const written = (slot, position) => ({ digest: digest(slot, position), index: slot.index, wireDigest: wireDigest(slot) });
-    return {
-      known: this.#known.map(digest),
-      returned: this.#returned.map((slot, position) => (isWritten(slot) ? written(slot, position) : slot.index)),
-      decided: this.#decided,
+    // Written slots follow the known ones. A slot of both lists is one again after the restore.
+    const written = new Map();
+    const numbered = (slot, position) => {
+      if (!isWritten(slot)) return slot.index;
+      if (!written.has(slot)) {
+        const wireDigest = (slot.wireDigest ??= digestOf(slot.wire));
+        written.set(slot, { number: this.#known.length + written.size, digest: digest(slot, position), index: slot.index, wireDigest });
+      }
+      return written.get(slot).number;
     };
+    const [returned, passed] = [this.#returned, this.#passed].map((list) => list.map(numbered));
+    return { known: this.#known.map(digest), written: [...written.values()], returned, passed, decided: this.#decided };
   }
 
-  static restored({ known, returned, decided }) {
+  static restored({ known, written, returned, passed, decided }) {
     const history = new History();
     history.#known = known.map((digest, index) => ({ digest, index }));
-    history.#returned = returned.map((slot) => (typeof slot === "number" ? history.#known[slot] : slot));
+    const slots = [...history.#known, ...written.map(({ digest, index, wireDigest }) => ({ digest, index, wireDigest }))];
+    history.#returned = returned.map((number) => slots[number]);
+    history.#passed = passed.map((number) => slots[number]);
     history.#decided = decided;
     return history;
   }

@@ -263,6 +263,44 @@ test("a rejected request of a host that replaces its history is reduced, and nev
   assert.ok(retries >= 3, `${retries} retries`);
 });
 
+test("a host that replaces its history passes its list again after a failed request", async () => {
+  const messages = history(41);
+  const expected = summarizer();
+  const whole = await manageAll(summarizing(), messages, expected.summarize);
+  for (const restores of [false, true]) {
+    const { requests, summarize } = summarizer();
+    let manager = summarizing();
+    let own = [];
+    for (let length = 1; length <= messages.length; length += 2) {
+      own = [...own, ...messages.slice(Math.max(0, length - 2), length)];
+      // The connection fails after each decision: the host has not got the managed list.
+      const send = () => Promise.reject(new Error("connection lost"));
+      await assert.rejects(manager.call(own, { summarize, send }), /connection lost/);
+      if (restores) manager = Manager.restore(manager.state());
+      own = (await manager.manage(own, summarize)).messages;
+    }
+    assert.deepEqual(own, whole.messages);
+    assert.equal(requests.length, expected.requests.length, "no summary is requested twice");
+  }
+});
+
+test("a host that replaces its history only now and then sends the same", async () => {
+  const messages = history(41);
+  const expected = summarizer();
+  const whole = await manageAll(summarizing(), messages, expected.summarize);
+  const { requests, summarize } = summarizer();
+  const manager = summarizing();
+  let own = [];
+  let ready;
+  for (let length = 1; length <= messages.length; length += 2) {
+    own = [...own, ...messages.slice(Math.max(0, length - 2), length)];
+    ready = await manager.manage(own, summarize);
+    if (length % 6 === 1) own = ready.messages;
+  }
+  assert.deepEqual(ready.messages, whole.messages);
+  assert.deepEqual(requests, expected.requests);
+});
+
 test("a policy knows the time between calls, also if a message changes the notation", (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: Date.UTC(2026, 0, 1) });
   const settings = {

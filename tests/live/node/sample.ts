@@ -50,7 +50,7 @@ interface Own {
 
 export async function ownMessages(history: Own[], write: (request: SummaryRequest) => Promise<string>): Promise<Own[]> {
   const manager = new Manager<Own>("summarize", {
-    window: 32_000,
+    window: 128_000,
     toWire: ({ author, text }) => ({ role: author === "me" ? "user" : "assistant", content: text }),
     fromWire: (wire, own) => ({ author: wire.role === "user" ? "me" : "it", ...own, text: String(wire.content) }),
   });
