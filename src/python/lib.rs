@@ -67,9 +67,10 @@ fn to_json(step: &Step) -> serde_json::Result<String> {
     let Step::Ready(ready) = step else {
         return serde_json::to_string(step);
     };
-    let Ready { call, entries, tokens, accuracy, error, events } = ready;
+    let Ready { call, entries, tokens, accuracy, error, events, warnings } = ready;
     let ready = serde_json::json!({
         "call": call, "tokens": tokens, "accuracy": accuracy, "error": error, "events": events,
+        "warnings": warnings,
     });
     // Messages keep the order of their fields only if they are written directly.
     let entries = serde_json::to_string(&parts(entries))?;

@@ -4,7 +4,8 @@
 `anthropic` connect it to these libraries.
 """
 
-from ._manager import Conversations, Manager, Ready, SummaryRequest
+from ._conversations import Conversations
+from ._manager import Manager, Ready, SummaryRequest
 from ._messages import Messages
 from ._native import __version__
 

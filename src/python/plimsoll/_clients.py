@@ -103,6 +103,12 @@ class _Stream:
     def __iter__(self) -> Iterator[Any]:
         return map(self._report, self._stream)
 
+    def __next__(self) -> Any:
+        return self._report(next(self._stream))
+
+    async def __anext__(self) -> Any:
+        return self._report(await self._stream.__anext__())
+
     async def __aiter__(self) -> AsyncIterator[Any]:
         async for event in self._stream:
             yield self._report(event)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
 import time
-from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import is_
@@ -15,6 +13,7 @@ from typing import Any, Awaitable, Callable, Generic, Iterator, Mapping, Optiona
 
 from ._messages import Messages, digest_of, is_system, plain_text, text_of
 from ._native import Native, says_too_long
+from ._options import options_text
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -26,6 +25,8 @@ STATE_VERSION = 1
 MAX_RETRIES = 3
 
 _log = logging.getLogger("plimsoll")
+#: Warnings that were logged. Each is logged once, not for each conversation.
+_logged: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class Ready(Generic[M]):
     changed: bool
     #: True if the provider rejected these same messages before: the policy has nothing more to remove.
     rejected: bool = False
+    #: Sentences about the options, with the first context. They are also logged.
+    warnings: list[str] = field(default_factory=list)
 
     def without(self, head: Sequence[M]) -> list[M]:
         """Returns `messages` without those of `head`, which the host sends in a field of its own."""
@@ -100,6 +103,14 @@ class _Restored:
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
+
+
+def _no_model(request: SummaryRequest) -> Any:
+    raise ValueError("the policy needs a summary, but no `summarize` was passed")
+
+
+def _missing(message: int) -> str:
+    return f"message {message} is missing: pass the whole history after a restore"
 
 
 @dataclass
@@ -148,20 +159,16 @@ class Manager(Generic[M]):
         if not isinstance(policy, str):
             with open(policy, encoding="utf-8") as file:
                 policy = file.read()
-        if calibration is not None:
-            calibration = dict(calibration)
-            counter = calibration.pop("counter", counter)
-        options = {
-            "window": window,
-            "format": format,
-            "settings": settings,
-            "counter": counter,
-            "calibration": calibration,
-            "model": model,
-            "request": None if request is None else text_of(request),
-        }
-        native = Native(policy, text_of({name: value for name, value in options.items() if value is not None}))
-        self._start(native, messages, clock)
+        options = options_text(
+            window=window,
+            format=format,
+            settings=settings,
+            counter=counter,
+            calibration=calibration,
+            model=model,
+            request=request,
+        )
+        self._start(Native(policy, options), messages, clock)
 
     def _start(self, native: Native, messages: Optional[Messages[M]], clock: Clock) -> None:
         self._native, self._clock = native, clock
@@ -193,21 +200,22 @@ class Manager(Generic[M]):
             raise ValueError(f"cannot convert a message of the type {type(own).__name__}: it has no content")
         return wire
 
-    def _digest(self, own: Any) -> str:
-        return own.digest if isinstance(own, _Restored) else digest_of(self._wire(own))
+    def _digest(self, own: Any, position: int) -> str:
+        if isinstance(own, _Restored):
+            return own.digest
+        wire = self._wire(own)
+        # A system prompt that changes with every call (date, open files) does not start another conversation.
+        return digest_of([{"role": "system"}, *wire[1:]] if position == 0 and is_system(wire) else wire)
 
     def _same(self, new: M, old: Any, position: int) -> bool:
-        """Returns true for equal objects, and for objects with equal JSON."""
+        """Returns true for equal objects, for objects with equal JSON, and for any two system prompts at the start."""
         if not isinstance(old, _Restored):
             try:
                 if type(new) is type(old) and new == old:
                     return True
             except Exception:  # comparisons of foreign types
                 pass
-            # A system prompt that changes with every call (date, open files) does not start another conversation.
-            if position == 0 and is_system(self._wire(new)) and is_system(self._wire(old)):
-                return True
-        return self._digest(new) == self._digest(old)
+        return self._digest(new, position) == self._digest(old, position)
 
     def _common(self, history: Sequence[M], old: list[Any]) -> int:
         """Returns the number of equal messages at the start, and replaces them in `old` by the objects that the host has now."""
@@ -230,6 +238,8 @@ class Manager(Generic[M]):
         again: list[Any] = []
         if self._awaited and same == len(self._known) and start < len(history):
             # The host gave up a summary. What needed it is decided again, with the new messages.
+            if type(self._known[same - 1]) is _Restored:
+                raise ValueError(_missing(same - 1))
             same -= 1
             again = [self._known[same]]
         rewound = same < len(self._known)
@@ -306,6 +316,11 @@ class Manager(Generic[M]):
             return SummaryRequest(**{key: request[key] for key in SummaryRequest.__dataclass_fields__ if key in request})
         self._awaited = False
         ready = step["ready"]
+        warnings = ready.get("warnings") or []
+        for warning in warnings:
+            if warning not in _logged:
+                _logged.add(warning)
+                _log.warning("%s", warning)
         messages = self._build(step["entries"])
         self.unsaved = self.unsaved or bool(ready["events"])
         before = self._passed.messages
@@ -320,6 +335,7 @@ class Manager(Generic[M]):
             events=ready["events"],
             changed=changed,
             rejected=rejected,
+            warnings=warnings,
         )
 
     def _build(self, entries: list[Any]) -> list[M]:
@@ -368,7 +384,7 @@ class Manager(Generic[M]):
             if edit is None or edit[1] is not own or edit[0] != (digest_of(parts) if type(edit[0]) is str else parts):
                 if type(own) is _Restored:
                     if edit is None or edit[2] is None:
-                        raise ValueError(f"message {source} is missing: pass the whole history after a restore")
+                        raise ValueError(_missing(source))
                     edit = (parts, own, self._messages.edited(edit[2], parts))
                 else:
                     edit = (parts, own, self._messages.edited(own, parts))
@@ -396,7 +412,10 @@ class Manager(Generic[M]):
             self._native.report(json.dumps({"input_tokens": input_tokens, "output_tokens": output_tokens}))
 
     def rejected(self, error: Union[str, BaseException]) -> bool:
-        """Passes an error of the provider. Returns true if the context was too long: then call `step` again."""
+        """Passes an error of the provider. Returns true if the context was too long: then call `step` again.
+
+        Returns false for other errors, after `MAX_RETRIES`, and if no request waits for an answer.
+        """
         text = str(error)
         if not says_too_long(text):
             if not isinstance(error, self.overflow_errors):
@@ -404,21 +423,28 @@ class Manager(Generic[M]):
             text = f"prompt is too long: {text}"
         if self._rejections >= MAX_RETRIES:
             return False
+        try:
+            self._native.rejected(text)
+        except ValueError as why:  # no request waits: the host's error is more important
+            _log.debug("cannot pass the provider's error: %s", why)
+            return False
         self._rejections += 1
         self._rejected = self._entries
         self.rejection = error
-        self._native.rejected(text)
         return True
 
     # ---- Whole calls ----
 
-    def manage(self, history: Sequence[M], summarize: Callable[[SummaryRequest], str]) -> Ready[M]:
-        """Returns the next context. `summarize` asks a model for the summaries that the policy needs."""
+    def manage(self, history: Sequence[M], summarize: Optional[Callable[[SummaryRequest], str]] = None) -> Ready[M]:
+        """Returns the next context. `summarize` asks a model for the summaries that the policy needs.
+
+        Without `summarize`, and if it fails, the reason is logged and the policy continues as its system does.
+        """
         with self._one_at_a_time():
             step = self.step(history)
             while isinstance(step, SummaryRequest):
                 try:
-                    text = summarize(step)
+                    text = (summarize or _no_model)(step)
                 except Exception as error:
                     self._failed(error)
                 else:
@@ -426,13 +452,15 @@ class Manager(Generic[M]):
                 step = self.step()
             return step
 
-    async def amanage(self, history: Sequence[M], summarize: Callable[[SummaryRequest], Awaitable[str]]) -> Ready[M]:
+    async def amanage(
+        self, history: Sequence[M], summarize: Optional[Callable[[SummaryRequest], Awaitable[str]]] = None
+    ) -> Ready[M]:
         """Same as `manage`, with a coroutine function."""
         with self._one_at_a_time():
             step = self.step(history)
             while isinstance(step, SummaryRequest):
                 try:
-                    text = await summarize(step)
+                    text = await (summarize or _no_model)(step)
                 except Exception as error:
                     self._failed(error)
                 else:
@@ -454,7 +482,9 @@ class Manager(Generic[M]):
         _log.warning("cannot write a summary: %s", error, exc_info=error)
         self.fail(f"{type(error).__name__}: {error}")
 
-    def call(self, history: Sequence[M], summarize: Callable[[SummaryRequest], str], send: Callable[[Ready[M]], R]) -> R:
+    def call(
+        self, history: Sequence[M], summarize: Optional[Callable[[SummaryRequest], str]], send: Callable[[Ready[M]], R]
+    ) -> R:
         """Passes the next context to `send`. If the provider rejects it as too long, sends a smaller one."""
         ready = self.manage(history, summarize)
         while True:
@@ -470,7 +500,7 @@ class Manager(Generic[M]):
     async def acall(
         self,
         history: Sequence[M],
-        summarize: Callable[[SummaryRequest], Awaitable[str]],
+        summarize: Optional[Callable[[SummaryRequest], Awaitable[str]]],
         send: Callable[[Ready[M]], Awaitable[R]],
     ) -> R:
         """Same as `call`, with coroutine functions."""
@@ -490,17 +520,18 @@ class Manager(Generic[M]):
     def state(self) -> str:
         """Returns the conversation with all decisions, for `restore`."""
         self.unsaved = False
-        known = [[self._digest(own), self._first[i + 1] - self._first[i]] for i, own in enumerate(self._known)]
+        known = [[self._digest(own, i), self._first[i + 1] - self._first[i]] for i, own in enumerate(self._known)]
         return json.dumps(
             {
                 "version": STATE_VERSION,
                 "native": self._native.state(),
                 "known": known,
-                "last": [self._digest(own) for own in self._last.messages],
+                "last": [self._digest(own, i) for i, own in enumerate(self._last.messages)],
                 "sources": self._last.sources,
                 "n_known": self._last.n_known,
                 "added": [wire for wire, _ in self._added],
                 "edits": {source: digest_of(edit[0]) for source, edit in self._edits.items()},
+                "awaited": self._awaited,
             }
         )
 
@@ -514,7 +545,7 @@ class Manager(Generic[M]):
             )
         self = cls.__new__(cls)
         self._start(Native.restore(saved["native"]), messages, clock)
-        self._restored = True
+        self._restored, self._awaited = True, saved.get("awaited", False)
         for digest, n in saved["known"]:
             self._owner += [len(self._known)] * n
             self._known.append(_Restored(digest))
@@ -524,31 +555,3 @@ class Manager(Generic[M]):
         for source, digest in saved["edits"].items():
             self._edits[int(source)] = (digest, self._known[int(source)], None)
         return self
-
-
-class Conversations(Generic[M]):
-    """The managers of a host's conversations by name. Forgets the one that was unused for the longest time.
-
-    limit: number of conversations.
-    """
-
-    def __init__(self, limit: int = 1000) -> None:
-        self._limit = limit
-        self._managers: "OrderedDict[Any, Manager[M]]" = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, name: Any, create: Callable[[], Manager[M]]) -> Manager[M]:
-        """Returns the manager of a conversation, which is not remembered without a name (None).
-
-        A fork of a conversation that waits for a summary gets a manager of its own.
-        """
-        if name is None:
-            return create()
-        with self._lock:
-            if name not in self._managers:
-                self._managers[name] = create()
-            self._managers.move_to_end(name)
-            while len(self._managers) > self._limit:
-                self._managers.popitem(last=False)
-            manager = self._managers[name]
-        return create() if manager.busy else manager

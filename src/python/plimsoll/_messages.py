@@ -57,11 +57,25 @@ def is_system(wire: Sequence[Any]) -> bool:
     return isinstance(wire[0], Mapping) and wire[0].get("role") in ("system", "developer")
 
 
+def is_kept_by_server(request: Mapping[str, Any]) -> bool:
+    """Returns true for a request of the Responses API that continues a conversation of the server."""
+    return bool(request.get("previous_response_id") or request.get("conversation_id"))
+
+
+def managed_usage(request: Mapping[str, Any], usage: Any) -> tuple[Optional[int], Optional[int]]:
+    """Returns input and output tokens of a request, or None for one that the server adds its conversation to."""
+    return (None, None) if not usage or is_kept_by_server(request) else (usage.input_tokens, usage.output_tokens)
+
+
+def texts_of(content: Any) -> list[str]:
+    """Returns the texts of a message's content, which is a text or has blocks. Other blocks are represented by their type."""
+    blocks = [{"text": content or ""}] if isinstance(content, (str, type(None))) else content
+    return [block["text"] if "text" in block else f"[{block.get('type')}]" for block in blocks]
+
+
 def plain_text(message: Mapping[str, Any]) -> str:
     """Returns the text of a message of Chat Completions, with its calls."""
-    content = message.get("content") or ""
-    blocks = [{"text": content}] if isinstance(content, str) else content
-    texts = [block["text"] if "text" in block else f"[{block.get('type')}]" for block in blocks]
+    texts = texts_of(message.get("content"))
     calls = [call["function"] for call in message.get("tool_calls") or []]
     texts += [f"[calls {call['name']} with {call['arguments']}]" for call in calls]
     return "\n".join(["[result of a call]", *texts] if message["role"] == "tool" else texts)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, Optional, Sequence
 
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import (
     BinaryContent,
     CachePoint,
@@ -20,7 +22,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from ._messages import Messages, match_blocks, text_of
+from ._conversations import Conversations
+from ._manager import Manager
+from ._messages import Messages, match_blocks, text_of, texts_of
 
 
 class PydanticMessages(Messages[ModelMessage]):
@@ -40,7 +44,7 @@ class PydanticMessages(Messages[ModelMessage]):
         return [wire]
 
     def added(self, wire: dict[str, Any]) -> ModelMessage:
-        role, content = wire["role"], wire.get("content") or ""
+        role, content = wire["role"], "\n".join(texts_of(wire.get("content")))
         if role == "assistant":
             calls = [(call["function"], call["id"]) for call in wire.get("tool_calls") or []]
             parts = [ToolCallPart(function["name"], function["arguments"], id) for function, id in calls]
@@ -70,6 +74,36 @@ class PydanticMessages(Messages[ModelMessage]):
         return replace(own, parts=new)
 
 
+class RunCapability(AbstractCapability[Any]):
+    """A capability with a manager for each run. Runs of one conversation follow each other with the same manager.
+
+    Runs at the same time may have different histories, so only one of them continues with the decisions of the conversation.
+    """
+
+    conversations: Conversations[ModelMessage]
+    manager: Any
+
+    def create(self) -> Manager[ModelMessage]:
+        """Returns a new manager."""
+        raise NotImplementedError
+
+    async def for_run(self, ctx: Any) -> Any:
+        run = copy(self)
+        run.manager = self.create()
+        return run
+
+    async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
+        self.manager = self.conversations.take(ctx.conversation_id, lambda: self.manager)
+        try:
+            return await handler()
+        finally:
+            self.conversations.put(ctx.conversation_id, self.manager)
+
+    @classmethod
+    def get_serialization_name(cls) -> Optional[str]:
+        return None
+
+
 def _text(message: ModelResponse, kind: Any) -> Optional[str]:
     return "".join(part.content for part in message.parts if isinstance(part, kind)) or None
 
@@ -92,7 +126,16 @@ def _wire(part: Any) -> dict[str, Any]:
         content = part.content if isinstance(part.content, str) else [_block(item) for item in _items(part)]
         return {"role": "user", "content": content}
     # Feedback to the model, and parts that newer versions add.
-    return {"role": "user", "content": part.model_response() if hasattr(part, "model_response") else text_of(part)}
+    content = part.model_response() if hasattr(part, "model_response") else text_of(part)
+    if _is_retry(part):
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "name": part.tool_name, "content": content}
+    return {"role": "user", "content": content}
+
+
+def _is_retry(part: Any) -> bool:
+    """Returns true for a part that asks to repeat a call, which is the result of the call."""
+    # By its kind: newer versions write such a request as a `ToolReturnPart`, and the class may go.
+    return part.part_kind == "retry-prompt" and part.tool_name is not None
 
 
 def _items(part: UserPromptPart) -> list[Any]:
@@ -113,4 +156,6 @@ def _edited(part: Any, wire: dict[str, Any]) -> Any:
         matched = match_blocks(content, [_block(item) for item in items], items)
         kept = [old if same else block["text"] if "text" in block else old for block, (old, same) in zip(content, matched)]
         content = kept + [item for item in part.content if isinstance(item, CachePoint)]
+    if _is_retry(part):  # adds words to its content
+        return ToolReturnPart(part.tool_name, content, part.tool_call_id, timestamp=part.timestamp)
     return replace(part, content=content)

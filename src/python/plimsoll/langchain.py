@@ -9,8 +9,9 @@ from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import convert_to_messages
 from langgraph.types import Command
 
+from ._conversations import Conversations
 from ._langchain import CONFIG, LangChainMessages, PlimsollState
-from ._manager import Conversations, Manager, SummaryRequest
+from ._manager import Manager, SummaryRequest
 
 
 class PlimsollMiddleware(AgentMiddleware):

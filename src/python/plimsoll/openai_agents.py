@@ -9,7 +9,7 @@ from agents import ItemHelpers, Model, ModelSettings, ModelTracing
 from agents.models.multi_provider import MultiProvider
 
 from ._manager import Manager, SummaryRequest
-from ._messages import ResponseItems
+from ._messages import ResponseItems, is_kept_by_server, managed_usage
 
 
 class PlimsollModel(Model):
@@ -23,11 +23,11 @@ class PlimsollModel(Model):
     async def _summarize(self, summary: SummaryRequest) -> str:
         server: Any = dict(previous_response_id=None, conversation_id=None, prompt=None)
         request: Any = (summary.system or None, summary.prompt, ModelSettings(), [], None, [], ModelTracing.DISABLED)
-        answer = await self.model.get_response(*request, **server)
-        return "".join(ItemHelpers.extract_text(item) or "" for item in answer.output)
+        output = (await self.model.get_response(*request, **server)).output
+        return "".join(ItemHelpers.extract_text(item) or "" for item in output)
 
     async def _managed(self, system: Any, input: Any, server: dict[str, Any], send: Any) -> Any:
-        if server.get("previous_response_id") or server.get("conversation_id"):
+        if is_kept_by_server(server):
             return await send(input)
         head = [{"role": "system", "content": system}] if system else []
         history = head + ([{"role": "user", "content": input}] if isinstance(input, str) else list(input))
@@ -36,7 +36,7 @@ class PlimsollModel(Model):
     async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
         send: Any = lambda items: self.model.get_response(system_instructions, items, *args, **kwargs)
         answer = await self._managed(system_instructions, input, kwargs, send)
-        self.manager.report(answer.usage.input_tokens, answer.usage.output_tokens)
+        self.manager.report(*managed_usage(kwargs, answer.usage))
         return answer
 
     async def stream_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
@@ -48,7 +48,7 @@ class PlimsollModel(Model):
         async with aclosing(events):
             while event is not None:
                 usage = event.response.usage if event.type == "response.completed" else None
-                self.manager.report(usage and usage.input_tokens, usage and usage.output_tokens)
+                self.manager.report(*managed_usage(kwargs, usage))
                 yield event
                 event = await anext(events, None)
 

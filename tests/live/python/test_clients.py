@@ -136,3 +136,27 @@ def test_streams_report_their_usage(server, kind, asynchronous):
     assert "answer 1" in str(events) and response.status_code == 200
     size = len(json.dumps(server.requests[0])) // 4
     assert [usage for usage in reports if usage[0]] == [(size, 5)]
+
+
+@KINDS
+@BOTH
+def test_events_one_by_one(server, kind, asynchronous):
+    chat = Chat(kind, server, asynchronous)
+    reports = []
+    chat.chat.manager.report = lambda *usage: reports.append(usage)
+    request = {**chat.request, chat.chat.field: chat.history + [{"role": "user", "content": "hello"}], "stream": True}
+
+    async def test():
+        events = []
+        if not asynchronous:
+            stream = chat.chat.create(**request)
+            while (event := next(stream, None)) is not None:
+                events.append(event)
+        else:
+            stream = await chat.chat.acreate(**request)
+            while (event := await anext(stream, None)) is not None:
+                events.append(event)
+        return events
+
+    assert "answer 1" in str(asyncio.run(test()))
+    assert [usage for usage in reports if usage[0]] == [(len(json.dumps(server.requests[0])) // 4, 5)]

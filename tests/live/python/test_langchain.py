@@ -205,3 +205,43 @@ def test_blocks_that_openai_does_not_know_are_no_error():
         IMAGE | {"source": 1},
     ):
         assert convert.to_wire(HumanMessage([block]))
+
+
+def test_results_in_a_user_message():
+    convert = LangChainMessages()
+    picture = [{"type": "text", "text": "seen"}, {**IMAGE, "cache_control": {"type": "ephemeral"}}]
+    results = [
+        {"type": "tool_result", "tool_use_id": "t0", "content": "long text", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "t1", "content": picture},
+        {"type": "tool_result", "tool_use_id": "t2", "content": "kept"},
+    ]
+    text = {"type": "text", "text": "and?", "cache_control": {"type": "ephemeral"}}
+    own = HumanMessage([*results, text], id="m", name="n")
+    wires = convert.to_wire(own)
+    assert [wire.get("tool_call_id") for wire in wires] == [None, "t0", "t1", "t2"]
+    assert convert.edited(own, [(n, None) for n in range(4)]) == own
+    # One result is cleared, a part of another removed; the rest is unchanged.
+    shorter = {**wires[2], "content": wires[2]["content"][1:]}
+    new = convert.edited(own, [(0, None), (1, {**wires[1], "content": "[cleared]"}), (2, shorter), (3, None)])
+    assert (new.id, new.name) == ("m", "n")
+    assert new.content == [
+        {**results[0], "content": "[cleared]"},
+        {**results[1], "content": picture[1:]},
+        results[2],
+        text,
+    ]
+    # The policy removed a result, or the text, or changed the text.
+    assert convert.edited(own, [(0, None), (2, None), (3, None)]).content == [*results[1:], text]
+    assert convert.edited(own, [(1, None), (3, None)]).content == [results[0], results[2]]
+    edited = {**wires[0], "content": [{"type": "text", "text": "a…"}]}
+    new = convert.edited(own, [(0, edited), (1, None), (2, None), (3, None)])
+    assert new.content == [*results, {**text, "text": "a…"}]
+    only = HumanMessage(results[:2])
+    (first, second) = convert.to_wire(only)
+    new = convert.edited(only, [(0, None), (1, {**second, "content": "[cleared]"})])
+    assert new.content == [results[0], {**results[1], "content": "[cleared]"}]
+    # A result that is a message of its own is none of these.
+    tool_message = ToolMessage([{"type": "text", "text": "x"}], tool_call_id="a", id="i", artifact=1)
+    (wire,) = convert.to_wire(tool_message)
+    new = convert.edited(tool_message, [(0, {**wire, "content": "[cleared]"})])
+    assert (new.content, new.tool_call_id, new.id, new.artifact) == ("[cleared]", "a", "i", 1)

@@ -441,3 +441,118 @@ def test_a_retry_by_a_host_that_replaces_its_history():
         assert ready.messages[-1] is own[-1] and len(set(map(id, ready.messages))) == len(ready.messages)
         own[:] = ready.messages
     assert ready.tokens < WINDOW
+
+
+@pytest.mark.parametrize("policy", [POLICY, PRUNE])
+def test_a_changed_system_prompt_after_a_restore_keeps_the_decisions(policy):
+    def dated(prefix, n):
+        return [{"role": "system", "content": f"It is {n} o'clock."}, *prefix[1:]]
+
+    m, summaries = manager(policy), Summaries()
+    for n, prefix in enumerate(calls_of(conversation(20))):
+        ready = m.manage(dated(prefix, n), summaries)
+        m = Manager.restore(m.state(), clock=None)
+        again = m.step(dated(prefix, n + 1))
+        assert again.messages[0]["content"] == f"It is {n + 1} o'clock." and again.messages[1:] == ready.messages[1:]
+        m = Manager.restore(m.state(), clock=None)
+    assert ready.changed and len(summaries.requests) <= 6
+
+
+class Prompted(Messages):
+    """A host whose messages have a system prompt and a question."""
+
+    def to_wire(self, own):
+        return [{"role": "system", "content": own[0]}, {"role": "user", "content": own[1]}]
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_only_the_system_prompt_of_the_first_message_may_change(restores):
+    m = manager(messages=Prompted())
+    for own, call in ((("at 1", "question"), 1), (("at 2", "question"), 1), (("at 3", "another"), 1)):
+        ready = m.step([own])
+        assert ready.messages == [own] and ready.call == call
+        assert json.loads(m.state())["native"].count("another") == (own[1] == "another")
+        m = Manager.restore(m.state(), messages=Prompted(), clock=None) if restores else m
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_state_that_was_saved_while_a_summary_is_awaited(goes_on):
+    m, n_restored = manager(), 0
+    for prefix in calls_of(conversation(20)):
+        step = m.step(prefix)
+        if isinstance(step, SummaryRequest):
+            n_restored += 1
+            m = Manager.restore(m.state(), clock=None)
+            own = prefix + ([{"role": "user", "content": "never mind"}] if goes_on else [])
+            assert isinstance(m.step(own), SummaryRequest)
+            step = m.manage(own, lambda request: "text")
+            assert step.messages[-1] is own[-1]
+            assert any(message["content"] == "[Summary]\ntext" for message in step.messages)
+        assert step.tokens < WINDOW
+    assert n_restored > 1
+
+
+def test_a_provider_error_without_a_waiting_request_is_none_of_the_managers():
+    m = manager()
+    assert not m.rejected(TOO_LONG) and m.rejection is None
+    m.manage(conversation(4)[:-1], Summaries())
+    first = Rejection()
+    assert m.rejected(first) and m.rejection is first
+    assert not m.rejected(Rejection()) and m.rejection is first and m._rejections == 1
+    assert not m.manage(conversation(4)[:-1], Summaries()).rejected
+
+
+def test_warnings_of_the_engine_are_logged_once(caplog, monkeypatch):
+    class Warns:
+        def __init__(self, native):
+            self.native = native
+
+        def __getattr__(self, name):
+            return getattr(self.native, name)
+
+        def step(self):
+            step = json.loads(self.native.step())
+            step["ready"]["warnings"] = ["The output reserve of the test is larger than the window."]
+            return json.dumps(step)
+
+    for _ in range(2):
+        m = manager()
+        assert m.step(conversation(1)[:-1]).warnings == []
+        monkeypatch.setattr(m, "_native", Warns(m._native))
+        assert m.step().warnings == ["The output reserve of the test is larger than the window."]
+    assert [record.levelname for record in caplog.records] == ["WARNING"] and "output reserve" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"window": "32k"}, r"window must be a number of tokens, such as 128_000, not '32k'"),
+        ({"window": None}, "window must be a number"),
+        ({"settings": {"keep_recent": "8"}}, r"settings\['keep_recent'\] must be a number, not '8'"),
+        ({"settings": [8]}, "settings must be a mapping"),
+        ({"calibration": {"factor": "1", "overhead": 0}}, r"calibration\['factor'\] must be a number"),
+        ({"request": "system"}, "request must be a mapping"),
+        ({"counter": 3}, "counter must be a text"),
+        ({"format": 3}, "format must be a text"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, words):
+    with pytest.raises(TypeError, match=words):
+        Manager("summarize", **{"window": WINDOW, **options})
+
+
+def test_numbers_of_other_types_are_options():
+    history = conversation(1)[:-1]
+    assert Manager("summarize", window=16e3, settings={"keep_recent": 8.0}).step(history).messages == history
+
+
+def test_a_manager_without_a_model_for_summaries(caplog):
+    m = manager()
+    for prefix in calls_of(conversation(12)):
+        ready = m.manage(prefix)
+    assert ready.messages and "no `summarize` was passed" in caplog.text
+
+    async def run():
+        return await manager().amanage(conversation(2)[:-1])
+
+    assert asyncio.run(run()).messages

@@ -166,3 +166,21 @@ def test_a_conversation_of_the_server_is_left_alone():
         assert fake.calls == [list("hi")] and not model.manager._known
 
     asyncio.run(test())
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_only_usage_of_managed_requests_is_reported(streamed):
+    async def test():
+        fake, reports = Fake(), []
+        model = managed(fake)
+        model.manager.report = lambda *usage: reports.append(usage)
+        for server in ({}, {"previous_response_id": "r"}, {"conversation_id": "c"}):
+            server = {"previous_response_id": None, "conversation_id": None, **server}
+            request = ("You are a harbour agent.", "hi", None, [look])
+            if streamed:
+                assert [event async for event in model.stream_response(*request, **server)]
+            else:
+                await model.get_response(*request, **server)
+        assert [usage for usage in reports if usage[0] is not None] == [reports[0]]
+
+    asyncio.run(test())

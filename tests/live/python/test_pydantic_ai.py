@@ -1,9 +1,11 @@
 """The capability in Pydantic AI."""
 
 import asyncio
+import warnings
 
 import pytest
 from common import POLICY, PRUNE, RESULT, SETTINGS, WINDOW, Rejection
+from plimsoll import Conversations
 from plimsoll._pydantic_ai import PydanticMessages
 from plimsoll.pydantic_ai import PlimsollContext
 from pydantic_ai import Agent
@@ -12,6 +14,7 @@ from pydantic_ai.messages import (
     ImageUrl,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     SystemPromptPart,
     TextPart,
     ThinkingPart,
@@ -192,3 +195,46 @@ def test_parts_of_messages():
     assert new.parts[1].args == '{"n": 2}' and new.usage is answer.usage and new.model_name == "m"
     assert convert.added({"role": "user", "content": "x"}).parts[0].content == "x"
     assert convert.added(wire).parts[1].tool_call_id == "c1"
+
+
+def test_a_request_to_repeat_a_call_is_its_result():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated, and part of stored histories
+        answer, feedback = RetryPromptPart("wrong n", tool_name="look", tool_call_id="c1"), RetryPromptPart("no text")
+    convert = PydanticMessages()
+    own = ModelRequest([answer, feedback], run_id="r")
+    result, user = convert.to_wire(own)
+    assert (result["role"], result["tool_call_id"], result["name"]) == ("tool", "c1", "look")
+    assert "wrong n" in result["content"] and user["role"] == "user" and "no text" in user["content"]
+    new = convert.edited(own, [(0, {**result, "content": "[cleared]"}), (1, None)])
+    assert isinstance(new.parts[0], ToolReturnPart) and new.parts[0].model_response_str() == "[cleared]"
+    assert (new.parts[0].tool_call_id, new.parts[0].timestamp) == ("c1", answer.timestamp) and new.parts[1] is feedback
+
+
+@pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
+def test_added_blocks_are_joined(role):
+    wire = {"role": role, "tool_call_id": "c1", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}
+    assert PydanticMessages().added(wire).parts[0].content == "a\nb"
+
+
+def test_runs_of_one_conversation_do_not_mix():
+    fake = Fake()
+    managers = Conversations()
+    agent = agent_of(fake, conversations=managers)
+    history = run(agent, 3)
+    n_summaries, sent = len(fake.summaries), []
+
+    async def branch(name):
+        options = {"message_history": history, "conversation_id": "one"}
+        result = await agent.run(f"branch {name}", **options)
+        sent.append(result.all_messages())
+
+    async def both():
+        await asyncio.gather(branch("a"), branch("b"))
+
+    asyncio.run(both())
+    names = [{name for name in "ab" if f"branch {name}" in str(call)} for call in fake.calls[9:]]
+    assert names and all(len(found) == 1 for found in names)
+    assert len(fake.summaries) - n_summaries <= 2 and len(sent) == 2
+    # The next run continues with the decisions of an earlier one.
+    assert managers.take("one", lambda: None)._known
