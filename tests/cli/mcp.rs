@@ -130,7 +130,21 @@ fn figures_are_those_of_the_commands() {
 
         let answer = agent.call("inspect", &value!({"file": file.as_str(), "limit": 100}));
         let inspect = printed(&["inspect", &file]);
-        assert_eq!(answer["not_listed"], Value::Null, "{name}");
+        for list in answer["not_listed"].as_object().into_iter().flat_map(|lists| lists.keys()) {
+            assert_eq!(list, "in_context", "{name}");
+        }
+        let rows = answer["in_context"].as_array().expect("a list");
+        let sum: u64 = rows.iter().filter_map(|row| row["tokens"].as_u64()).sum();
+        assert!(
+            !rows.is_empty() && sum <= answer["end_tokens"].as_u64().expect("tokens"),
+            "{name}"
+        );
+        let shown = agent.call(
+            "message",
+            &value!({"file": file.as_str(), "message": rows[0]["message"].as_u64()}),
+        );
+        assert_eq!(shown["status"], rows[0]["status"], "{name}");
+        assert_ne!(shown["status"], "summarized", "{name}");
         for field in [
             "verdict",
             "calls",
