@@ -107,7 +107,7 @@ fn compare(
     options.format = Some(format.to_owned());
     options.settings = settings.iter().cloned().collect();
     let mut manager = Manager::new(policy, options).expect("a bundled preset");
-    let (mut summaries, mut compared, mut managed) = (Numbered::default(), 0, 0);
+    let (mut summaries, mut compared, mut changed) = (Numbered::default(), 0, 0);
     let mut pushed = 0;
     // Messages of the list by message of the session: a message may be read as several.
     let elements: Vec<usize> = {
@@ -141,7 +141,7 @@ fn compare(
         let live = sent(&ready, messages);
         let expected = replayed(&case, &parsed, &knobs, number);
         compared += 1;
-        managed += usize::from(live != messages[..end]);
+        changed += usize::from(live != messages[..end]);
         if live != expected {
             let text = |messages: &[Value]| Value::from(messages.to_vec()).to_string();
             return Err(format!(
@@ -153,20 +153,15 @@ fn compare(
             ));
         }
     }
-    Ok((compared, managed))
+    Ok((compared, changed))
 }
 
 /// A random conversation: turns of calls with results of some words.
 fn conversation(format: &str, moves: &[(u8, usize, usize)]) -> Vec<Value> {
     let mut messages = Vec::new();
-    if format != "openai_responses" {
-        // The Responses API has its instructions outside of the list.
-        match format {
-            "openai_chat" => {
-                messages.push(json!({"role": "system", "content": "You are a careful agent."}))
-            }
-            _ => {}
-        }
+    // The other formats have their instructions outside of the list.
+    if format == "openai_chat" {
+        messages.push(json!({"role": "system", "content": "You are a careful agent."}));
     }
     let mut id = 0;
     for (number, (kind, calls, words)) in moves.iter().enumerate() {

@@ -68,7 +68,7 @@ impl Conversation {
         session.calibration = options.calibration(counter.name);
         // Nothing can cancel it.
         let ledger = TokenLedger::count(&session, counter, &Progress::default())
-            .map_err(|_| LiveError::Order("the count was cancelled"))?;
+            .map_err(|_cancelled| LiveError::Order("the count was cancelled"))?;
         let window = Tokens(options.window);
         let windows = WindowPlan::constant(window, 1, WindowSource::User);
         let mut conversation = Self {

@@ -144,17 +144,15 @@ impl Manager {
         }
         let number = self.len();
         self.change_notation(message)?;
-        match &mut self.conversation {
-            Some(conversation) => self.pushed.push(conversation.read(message, number)?),
-            None => {
-                let value = crate::json::from_str(message);
-                let is_object = value.is_ok_and(|value: Value| value.is_object());
-                if !is_object {
-                    let reason = "this is no JSON object".to_owned();
-                    return Err(LiveError::Message { number: number + 1, reason });
-                }
-                self.unread.push(message.to_owned());
+        if let Some(conversation) = &mut self.conversation {
+            self.pushed.push(conversation.read(message, number)?);
+        } else {
+            let value = crate::json::from_str(message);
+            if !value.is_ok_and(|value: Value| value.is_object()) {
+                let reason = "this is no JSON object".to_owned();
+                return Err(LiveError::Message { number: number + 1, reason });
             }
+            self.unread.push(message.to_owned());
         }
         self.log.push(Op::Push);
         self.phase = Phase::Due;
@@ -219,7 +217,7 @@ impl Manager {
     pub fn truncate(&mut self, n_messages: usize) -> Result<(), LiveError> {
         if n_messages < self.len() {
             let state = self.saved().truncated(n_messages);
-            *self = Self::repeated(state, &[], true)?;
+            *self = Self::repeated(&state, &[], true)?;
         }
         Ok(())
     }
@@ -315,11 +313,11 @@ impl Manager {
     /// # Errors
     /// [`LiveError::State`] if the state is of another version, or other messages belong to it.
     pub fn restore(state: &str, messages: &[&str]) -> Result<Self, LiveError> {
-        Self::repeated(State::from_json(state)?, messages, false)
+        Self::repeated(&State::from_json(state)?, messages, false)
     }
 
     /// Repeats what a program did. With `is_rewound`, what needs a removed message is left out.
-    fn repeated(state: State, given: &[&str], is_rewound: bool) -> Result<Self, LiveError> {
+    fn repeated(state: &State, given: &[&str], is_rewound: bool) -> Result<Self, LiveError> {
         let messages = state.known_messages(given)?;
         let mut manager = Self::new(&state.policy, state.options.clone())?;
         let mut next = messages.into_iter();
@@ -400,7 +398,7 @@ impl Manager {
             state.set_format(other);
             let time = self.time;
             // The notation may count what the request contains otherwise, so a decision may be asked for again.
-            *self = Self { time, ..Self::repeated(state, &[], true)? };
+            *self = Self { time, ..Self::repeated(&state, &[], true)? };
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ const MAX_STATED: u64 = 1 << 40;
 
 /// What a live run knows besides the session.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct Live {
     /// The call that waits for its response.
     waits_at: Option<usize>,
@@ -206,6 +207,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the usage of this call that the user or a live provider gave.
+    #[expect(clippy::option_option, reason = "an answer without usage is no unknown usage")]
     pub(super) fn given_report(&self) -> Option<Option<ReportedUsage>> {
         let live = self.live.as_ref().and_then(|live| live.report);
         live.map(Some).or_else(|| self.case.reported_at(self.call))

@@ -7,7 +7,7 @@ use crate::engine::policy::stages::{Action, Mutates};
 use crate::engine::vocabulary::Hook;
 use std::sync::Arc;
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Runs the stages of a hook from `first` on, until one makes a request.
     pub(super) fn stages(&mut self, hook: Hook, first: usize) {
         for idx in first..self.triggers.len() {

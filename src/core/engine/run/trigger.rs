@@ -88,10 +88,10 @@ impl<'a> Triggers<'a> {
     }
 
     /// Continues with the same policy at another place.
-    pub(super) fn moved_to<'b>(self, policy: &'b Policy) -> Triggers<'b> {
+    pub(super) fn moved_to(self, policy: &Policy) -> Triggers<'_> {
         let Self { policy: _, stages, hooks, names, believed_fill, taken, are_settled, moment } =
             self;
-        Triggers { policy, stages, hooks, names, believed_fill, taken, are_settled, moment }
+        Triggers { policy, stages, names, hooks, believed_fill, taken, are_settled, moment }
     }
 
     pub(super) fn len(&self) -> usize {

@@ -294,7 +294,7 @@ impl Extent {
 
 impl<'a> View<'a> {
     /// Continues with another case ([`Working::moved_to`]).
-    pub(super) fn moved_to<'b>(self, case: &'b Case) -> View<'b> {
+    pub(super) fn moved_to(self, case: &Case) -> View<'_> {
         let Self { stage, working, built_from, is_new, mark, store, result, context_change } = self;
         let working = working.map(|working| Box::new(working.moved_to(case)));
         View { stage, working, built_from, is_new, mark, store, result, context_change }

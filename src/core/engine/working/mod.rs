@@ -68,7 +68,7 @@ impl<'a> Working<'a> {
     }
 
     /// Continues the context with another case, whose session begins with the messages of this one.
-    pub(crate) fn moved_to<'b>(self, case: &'b Case) -> Working<'b> {
+    pub(crate) fn moved_to(self, case: &Case) -> Working<'_> {
         let column = self.meter.weights(case);
         let Self { meter, context, mut sums, metered_overhead, live, next_id, .. } = self;
         let Self { shown, first_changed, .. } = self;

@@ -45,7 +45,7 @@ pub(crate) enum LastPrompt<'a> {
 
 impl<'a> Prefix<'a> {
     /// Continues with another case ([`Working::moved_to`]).
-    pub(crate) fn moved_to<'b>(self, case: &'b Case) -> Prefix<'b> {
+    pub(crate) fn moved_to(self, case: &Case) -> Prefix<'_> {
         let last = match self.last {
             LastPrompt::Working => LastPrompt::Working,
             LastPrompt::Store => LastPrompt::Store,

@@ -91,13 +91,13 @@ impl MessageReader {
             }
         }
         let written = write_each(session, managed, self.dialect, elements, &listed)?;
-        let planned = written.into_iter().map(|(element, is_untouched, text)| PlannedMessage {
-            of: element.map(|element| firsts[element]),
-            is_untouched,
-            text: if is_untouched {
+        let planned = written.into_iter().map(|written| PlannedMessage {
+            of: written.element.map(|element| firsts[element]),
+            is_untouched: written.is_untouched,
+            text: if written.is_untouched {
                 String::new()
             } else {
-                String::from_utf8_lossy(&text).into_owned()
+                String::from_utf8_lossy(&written.text).into_owned()
             },
         });
         Ok(planned.collect())

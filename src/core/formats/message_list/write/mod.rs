@@ -42,16 +42,23 @@ struct DocumentWriter<'a> {
     messages: Vec<Vec<usize>>,
 }
 
+/// A written message.
+pub(crate) struct WrittenElement {
+    /// Number of its element; `None` if it is added.
+    pub(crate) element: Option<usize>,
+    pub(crate) is_untouched: bool,
+    pub(crate) text: Vec<u8>,
+}
+
 /// Writes the messages of a managed conversation, one by one. `elements` are the places of all messages that it may keep, in
-/// order, and `listed` their indices in the session. Returns for each the number of its element, whether it is unchanged, and
-/// its text.
+/// order, and `listed` their indices in the session.
 pub(crate) fn write_each(
     session: &Session,
     managed: &Managed,
     dialect: &Dialect,
     elements: Vec<Span>,
     listed: &[usize],
-) -> Result<Vec<(Option<usize>, bool, Vec<u8>)>, CannotExport> {
+) -> Result<Vec<WrittenElement>, CannotExport> {
     let bytes: &[u8] = &session.source.bytes.whole();
     let layout = Layout::of_lines(bytes, elements);
     let listed = listed.iter().copied();
@@ -60,7 +67,13 @@ pub(crate) fn write_each(
         reason: "messages of this format cannot be written".to_owned(),
     })?;
     let pieces = writing.pieces(managed)?.into_iter();
-    Ok(pieces.map(|piece| (piece.element, piece.is_untouched, piece.text.into_owned())).collect())
+    Ok(pieces
+        .map(|piece| WrittenElement {
+            element: piece.element,
+            is_untouched: piece.is_untouched,
+            text: piece.text.into_owned(),
+        })
+        .collect())
 }
 
 /// Writes a conversation into its own document.
