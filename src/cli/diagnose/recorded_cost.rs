@@ -32,7 +32,9 @@ impl<'a> RecordedCost<'a> {
         let billing = Billing::at(Prices::in_use());
         let bills = Bills::new(case, billing);
         let mut audit = audit(case, &bills, &recorded.outcome);
-        audit.iter_mut().for_each(|audit| audit.calls.clear());
+        if let Some(audit) = &mut audit {
+            audit.calls.clear();
+        }
         let mut lane = LaneCost::new(&bills, recorded);
         lane.drop_calls();
         Self { prices: model_prices(&case.session, billing), lane, audit }

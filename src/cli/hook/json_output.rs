@@ -74,6 +74,7 @@ impl HookLog {
 
     /// Formats the lines.
     pub(super) fn text(&self) -> String {
-        self.lines.iter().map(|line| format!("{}\n", clean(line))).collect()
+        let lines: Vec<_> = self.lines.iter().map(|line| clean(line)).collect();
+        lines.join("\n") + if lines.is_empty() { "" } else { "\n" }
     }
 }

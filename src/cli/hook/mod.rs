@@ -50,9 +50,9 @@ enum HookAction {
         after_help = "Codex runs this.\n\nExamples:\n  echo '{\"hook_event_name\": \"SessionStart\", \"session_id\": \"x\", \"transcript_path\": \"FILE\", \"source\": \"compact\"}' | plimsoll hook codex"
     )]
     Codex,
-    /// Handle an event of OpenCode, read from standard input
     #[command(
         name = "opencode",
+        about = "Handle an event of OpenCode, read from standard input",
         after_help = "The plugin in OpenCode runs this.\n\nExamples:\n  echo '{}' | plimsoll hook opencode"
     )]
     OpenCode,

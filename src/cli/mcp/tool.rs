@@ -158,7 +158,9 @@ impl Answer {
             Value::Array(list) => {
                 self.leave_out(path, list.len().saturating_sub(self.rows));
                 list.truncate(self.rows);
-                list.iter_mut().for_each(|row| shorten_texts(row, MAX_LISTED_TEXT));
+                for row in list {
+                    shorten_texts(row, MAX_LISTED_TEXT);
+                }
             }
             Value::Object(object) => {
                 if NAME_LISTS.contains(&path) && object.len() > self.rows {

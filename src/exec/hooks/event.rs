@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Maximum size of an event in bytes. Events contain results of tools, and those of OpenCode the conversation.
+/// Maximum size of an event in bytes. Events contain results of tools, and those of `OpenCode` the conversation.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// An event with the fields that hooks read.
