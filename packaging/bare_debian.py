@@ -33,8 +33,8 @@ class BareDebian:
             start = time.monotonic()
             shutil.rmtree(base, ignore_errors=True)
             mirror = _apt("indextargets", "--format", "$(SITE)", "Created-By: Packages").split()
-            mirror = mirror[0] if mirror else "http://deb.debian.org/debian"
-            command = ["debootstrap", "--variant=minbase", suite, str(base), mirror]
+            # Without the mirror of this machine, debootstrap uses its own.
+            command = ["debootstrap", "--variant=minbase", suite, str(base), *mirror[:1]]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             (base / "complete").touch()
             print(f"deb: bare Debian {suite} made in {time.monotonic() - start:.1f} s")
