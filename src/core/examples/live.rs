@@ -1,5 +1,7 @@
 //! Manages a conversation with a model that is made up: `cargo run -p plimsoll-core --example live`
 
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
 use plimsoll_core::Manager;
 use plimsoll_core::json::{Value, json};
 use plimsoll_core::live::{Entry, LiveError, Options, Step};
