@@ -110,7 +110,7 @@ fn lost_constraints_that_did_not_fit_come_back_at_the_next_events() {
     let send = |event: &Value| handled(home.path(), "claude-code", event);
     let event = |name: &str| claude_event(name, &transcript);
     assert!(send(&event("PreCompact")).len() < 10_000);
-    let mut came: String = context_of(&send(&event("SessionStart")), "SessionStart");
+    let mut came = context_of(&send(&event("SessionStart")), "SessionStart");
     assert!(came.len() < 10_000 && came.contains("number119."));
     assert!(!came.contains("number0."), "the newest come first");
     let mut after = event("PostCompact");
