@@ -25,6 +25,7 @@ pub mod statistics;
 pub mod tools;
 mod trigger;
 pub mod tune;
+pub mod usage;
 mod verdict;
 
 pub use breakdown::{LargestPart, heaviest_part, largest_parts, message_kind};

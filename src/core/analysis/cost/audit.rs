@@ -21,6 +21,8 @@ pub struct Audit {
     pub predicted: Tokens,
     /// Sum of the recorded cache reads, in tokens.
     pub recorded: Tokens,
+    /// Cache misses, in order.
+    pub misses: Vec<CacheMiss>,
     /// Cache misses by cause, largest first.
     pub breaks: Vec<Break>,
 }
@@ -133,21 +135,22 @@ impl Cause {
 }
 
 /// The cache miss of a call.
-struct CacheMiss {
-    cause: Cause,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheMiss {
     /// Index of the call.
-    call: usize,
-    /// Prompt tokens that were not read from the cache.
-    tokens: Tokens,
-    /// Additional cost; none if the price is unknown.
-    usd: Option<Usd>,
+    pub call: usize,
+    /// Likely cause.
+    pub cause: Cause,
+    /// Prompt tokens that had been sent before and were not read from the cache.
+    pub tokens: Tokens,
+    /// Cost of these tokens above the price of cache reads; `None` if the price is unknown.
+    pub usd: Option<Usd>,
 }
 
 /// Returns the audit of the lane `recorded`; `None` if the file records no cache reads.
 pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit> {
     let mut found = Audit::default();
     let mut before: Option<(usize, Tokens)> = None;
-    let mut misses: Vec<CacheMiss> = Vec::new();
     let uses_cache = uses_cache(bills);
     for sampled in sampled_calls(bills, recorded) {
         let (call, sample) = (sampled.bill, sampled.sample);
@@ -174,15 +177,15 @@ pub fn audit(case: &Case, bills: &Bills<'_>, recorded: &Outcome) -> Option<Audit
             most,
             cause: reason,
         });
-        misses.extend(reason.map(|cause| CacheMiss {
-            cause,
+        found.misses.extend(reason.map(|cause| CacheMiss {
             call: call.index,
+            cause,
             tokens: again,
             usd: call.tariff.map(|tariff| price_above_read(&tariff, usage, again)),
         }));
     }
     let causes = Cause::ALL.into_iter();
-    found.breaks = causes.filter_map(|cause| total(cause, &misses)).collect();
+    found.breaks = causes.filter_map(|cause| total(cause, &found.misses)).collect();
     found.breaks.sort_by_key(|found| std::cmp::Reverse(found.tokens));
     (!found.calls.is_empty()).then_some(found)
 }

@@ -14,7 +14,7 @@ mod price;
 mod prompt_price;
 mod quote;
 
-pub use audit::{Audit, AuditedCall, Break, Cause, MIN_MISS, audit};
+pub use audit::{Audit, AuditedCall, Break, CacheMiss, Cause, MIN_MISS, audit};
 pub use billing::{BilledCall, Billing, Bills, Lifetime, Tariff};
 pub use break_even::{BreakEven, break_even};
 pub use prefix_quote::{PrefixGroup, PrefixRequests};

@@ -1,0 +1,325 @@
+//! Sums of recorded usage by a key.
+
+use super::period::Days;
+use super::{Period, RecordedUsage, UsedCall};
+use crate::analysis::cost::Cause;
+use crate::units::{Millis, Share, Tokens, Usd};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A block of time in milliseconds, as people with a subscription of five hours look at them.
+const BLOCK: i64 = 5 * HOUR;
+const HOUR: i64 = 3_600_000;
+
+/// The key of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageKey {
+    /// A row for each day, week or month with a call.
+    Period(Period),
+    /// A row for each five hours with a call: a block begins with the hour of the first call after the last block.
+    Block,
+    /// A row for each project.
+    Project,
+    /// A row for each model.
+    Model,
+    /// A row for each agent.
+    Agent,
+}
+
+/// A session with what its calls used.
+#[derive(Clone, Copy, Debug)]
+pub struct UsedSession<'a> {
+    /// Names the session: conversations of one session, such as its sub-agents, share it.
+    pub session: usize,
+    /// Project; empty if not recorded.
+    pub project: &'a str,
+    /// Name of the agent.
+    pub agent: &'a str,
+    /// Time of a call whose own time is not recorded.
+    pub time: Option<Millis>,
+    /// The calls.
+    pub usage: &'a RecordedUsage,
+}
+
+/// What calls used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UsageRow {
+    /// Value of the key: a date, a time, or a name. Empty if not recorded.
+    pub key: String,
+    /// Number of sessions with a call in the row.
+    pub sessions: usize,
+    /// Number of calls.
+    pub calls: usize,
+    /// Number of calls that the provider rejected as too long; part of `calls`.
+    pub rejected: usize,
+    /// Prompts in tokens, cached or not.
+    pub input: Tokens,
+    /// Prompts of the calls that record cache reads, in tokens.
+    pub input_with_cache: Tokens,
+    /// Tokens read from the cache.
+    pub cache_read: Tokens,
+    /// Tokens written to the cache.
+    pub cache_write: Tokens,
+    /// Tokens of answers.
+    pub output: Tokens,
+    /// Part of the answers that is recorded as reasoning.
+    pub reasoning: Tokens,
+    /// Number of answers whose size is counted from the text.
+    pub estimated_outputs: usize,
+    /// Number of calls without recorded usage.
+    pub estimated_inputs: usize,
+    /// Cost of the calls with a known price.
+    pub usd: Usd,
+    /// Number of calls without a known price.
+    pub unpriced: usize,
+    /// Number of calls with a large cache miss.
+    pub misses: usize,
+    /// Tokens of these misses.
+    pub miss_tokens: Tokens,
+    /// Cost of these misses above cache reads, as far as prices are known.
+    pub miss_usd: Usd,
+    /// Number of misses without a known price.
+    pub unpriced_misses: usize,
+    /// Tokens of the misses by cause.
+    pub miss_causes: BTreeMap<Cause, Tokens>,
+    /// Number of recorded compactions.
+    pub compactions: usize,
+    /// Number of calls whose context was larger than the window.
+    pub overflows: usize,
+    /// Largest context as a share of the usable window.
+    pub peak: Share,
+    /// Models, in order of the alphabet.
+    pub models: BTreeSet<String>,
+}
+
+impl UsageRow {
+    /// Returns the share of the prompts that was read from the cache; `None` if no call records it.
+    pub fn cached_share(&self) -> Option<Share> {
+        (self.input_with_cache > Tokens::ZERO)
+            .then(|| self.cache_read.share_of(self.input_with_cache))
+    }
+
+    /// Returns the cost; `None` if no call has a known price.
+    pub fn cost(&self) -> Option<Usd> {
+        (self.calls > self.unpriced).then_some(self.usd)
+    }
+
+    /// Returns what the misses cost; `None` if no price is known.
+    pub fn miss_cost(&self) -> Option<Usd> {
+        (self.misses > self.unpriced_misses).then_some(self.miss_usd)
+    }
+
+    /// Returns the cause with the most tokens.
+    pub fn top_cause(&self) -> Option<Cause> {
+        let most = self.miss_causes.iter().max_by_key(|(_, tokens)| **tokens);
+        most.map(|(cause, _)| *cause)
+    }
+
+    fn add(&mut self, call: &UsedCall, model: Option<&String>) {
+        self.calls += 1;
+        self.rejected += usize::from(call.is_rejected);
+        self.input += call.input;
+        if let Some(read) = call.cache_read {
+            self.input_with_cache += call.input;
+            self.cache_read += read;
+        }
+        self.cache_write += call.cache_write.unwrap_or_default();
+        self.output += call.output;
+        self.reasoning += call.reasoning.unwrap_or_default();
+        self.estimated_outputs += usize::from(call.is_output_estimated);
+        self.estimated_inputs += usize::from(call.is_input_estimated);
+        match call.usd {
+            Some(usd) => self.usd += usd,
+            None => self.unpriced += 1,
+        }
+        if let Some(miss) = call.miss {
+            self.misses += 1;
+            self.miss_tokens += miss.tokens;
+            *self.miss_causes.entry(miss.cause).or_default() += miss.tokens;
+            match miss.usd {
+                Some(usd) => self.miss_usd += usd,
+                None => self.unpriced_misses += 1,
+            }
+        }
+        self.compactions += call.compactions;
+        self.overflows += usize::from(call.overflows);
+        self.peak = Share(self.peak.0.max(call.pressure.0));
+        if let Some(model) = model.filter(|model| !self.models.contains(*model)) {
+            self.models.insert(model.clone());
+        }
+    }
+}
+
+/// What the calls of many sessions used, by a key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UsageTable {
+    /// The rows: periods in order, others by cost and then by input, largest first.
+    pub rows: Vec<UsageRow>,
+    /// Sums over all rows.
+    pub total: UsageRow,
+    /// Number of calls that another session contains too; each is counted once.
+    pub copies: usize,
+}
+
+/// A row in the making: sessions are counted once.
+#[derive(Default)]
+struct GrowingRow {
+    row: UsageRow,
+    last_session: Option<usize>,
+    sessions: HashSet<usize>,
+}
+
+impl GrowingRow {
+    fn add(&mut self, session: usize, call: &UsedCall, model: Option<&String>) {
+        self.row.add(call, model);
+        // Calls of a session follow each other.
+        if self.last_session.replace(session) != Some(session) {
+            self.sessions.insert(session);
+        }
+    }
+
+    fn finish(mut self, key: String) -> UsageRow {
+        self.row.key = key;
+        self.row.sessions = self.sessions.len();
+        self.row
+    }
+}
+
+impl UsageTable {
+    /// Sums the calls from the day `since` up to and including the day `until`. Calls that two sessions contain count in the
+    /// session that begins first.
+    pub fn new(
+        sessions: &[UsedSession<'_>],
+        key: UsageKey,
+        zone: &TimeZone,
+        (since, until): (Option<Date>, Option<Date>),
+    ) -> Self {
+        let (calls, copies) = distinct(sessions);
+        let mut days = Days::new(zone.clone());
+        let is_bounded = since.is_some() || until.is_some();
+        let mut rows: HashMap<RowKey<'_>, GrowingRow> = HashMap::new();
+        let mut total = GrowingRow::default();
+        let blocks = if key == UsageKey::Block { blocks(&calls) } else { Vec::new() };
+        for DistinctCall { of, call, time } in calls {
+            let day = time.and_then(|time| days.of(time));
+            let is_in = day.is_some_and(|day| {
+                since.is_none_or(|since| day >= since) && until.is_none_or(|until| day <= until)
+            });
+            if is_bounded && !is_in {
+                continue;
+            }
+            let model = call.model.and_then(|model| of.usage.models.get(model));
+            let row = match key {
+                UsageKey::Period(period) => {
+                    RowKey::Day(day.and_then(|day| period.around(day)).map(|span| span.start))
+                }
+                UsageKey::Block => RowKey::Time(time.map(|time| block_of(&blocks, time))),
+                UsageKey::Project => RowKey::Name(of.project),
+                UsageKey::Model => RowKey::Name(model.map_or("", String::as_str)),
+                UsageKey::Agent => RowKey::Name(of.agent),
+            };
+            rows.entry(row).or_default().add(of.session, call, model);
+            total.add(of.session, call, model);
+        }
+        let mut rows: Vec<(RowKey<'_>, UsageRow)> = rows
+            .into_iter()
+            .map(|(key, row)| {
+                let name = key.text(zone);
+                (key, row.finish(name))
+            })
+            .collect();
+        rows.sort_by(|(a, one), (b, other)| {
+            let by_size = || {
+                let size = |row: &UsageRow| (row.usd.0, row.input.as_f64());
+                let (one, other) = (size(one), size(other));
+                other.0.total_cmp(&one.0).then(other.1.total_cmp(&one.1))
+            };
+            match (a, b) {
+                (RowKey::Name(_), RowKey::Name(_)) => by_size().then(a.cmp(b)),
+                _ => a.cmp(b),
+            }
+        });
+        Self {
+            rows: rows.into_iter().map(|(_, row)| row).collect(),
+            total: total.finish(String::new()),
+            copies,
+        }
+    }
+}
+
+/// The key of a row. Rows without a time are first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum RowKey<'a> {
+    Day(Option<Date>),
+    Time(Option<i64>),
+    Name(&'a str),
+}
+
+impl RowKey<'_> {
+    fn text(self, zone: &TimeZone) -> String {
+        match self {
+            Self::Day(day) => day.map(|day| day.to_string()).unwrap_or_default(),
+            Self::Time(time) => {
+                let moment = time.and_then(|time| Timestamp::from_millisecond(time).ok());
+                let local = moment.map(|moment| moment.to_zoned(zone.clone()).datetime());
+                local.map(|local| local.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default()
+            }
+            Self::Name(name) => name.to_owned(),
+        }
+    }
+}
+
+/// A call that no earlier session contains.
+struct DistinctCall<'a, 's> {
+    of: &'a UsedSession<'s>,
+    call: &'a UsedCall,
+    /// Its time, or that of its session.
+    time: Option<Millis>,
+}
+
+/// Returns the calls of the sessions without copies, and the number of copies.
+fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's>>, usize) {
+    let begun = |session: &UsedSession<'_>| {
+        let first = session.usage.calls.iter().find_map(|call| call.time);
+        // Unknown times are last: a copy often lacks what its original has.
+        first.or(session.time).map_or(i64::MAX, |time| time.0)
+    };
+    let mut order: Vec<(i64, &UsedSession<'_>)> =
+        sessions.iter().map(|session| (begun(session), session)).collect();
+    order.sort_by_key(|(begun, _)| *begun);
+    let n: usize = sessions.iter().map(|session| session.usage.calls.len()).sum();
+    let (mut calls, mut known, mut copies) = (Vec::with_capacity(n), HashSet::with_capacity(n), 0);
+    for (_, of) in order {
+        let mut time = of.usage.calls.iter().find_map(|call| call.time).or(of.time);
+        for call in &of.usage.calls {
+            if call.identity.is_some_and(|identity| !known.insert(identity)) {
+                copies += 1;
+                continue;
+            }
+            time = call.time.or(time);
+            calls.push(DistinctCall { of, call, time });
+        }
+    }
+    (calls, copies)
+}
+
+/// Returns the starts of the blocks, in order.
+fn blocks(calls: &[DistinctCall<'_, '_>]) -> Vec<i64> {
+    let mut times: Vec<i64> = calls.iter().filter_map(|call| Some(call.time?.0)).collect();
+    times.sort_unstable();
+    let mut starts: Vec<i64> = Vec::new();
+    for time in times {
+        if starts.last().is_none_or(|start| time >= start.saturating_add(BLOCK)) {
+            starts.push(time - time.rem_euclid(HOUR));
+        }
+    }
+    starts
+}
+
+/// Returns the start of the block of a time.
+fn block_of(blocks: &[i64], time: Millis) -> i64 {
+    let next = blocks.partition_point(|start| *start <= time.0);
+    blocks[next.saturating_sub(1)]
+}
