@@ -17,7 +17,7 @@ pub fn rfc3339(time: Duration) -> Option<String> {
 }
 
 /// A number of tokens. Addition and subtraction saturate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", schemars(inline))]
@@ -127,7 +127,7 @@ impl Share {
 }
 
 /// US dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", schemars(inline))]
@@ -185,7 +185,7 @@ impl Rate {
 }
 
 /// Milliseconds since 1970-01-01 UTC, as recorded in a session file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 

@@ -25,21 +25,26 @@ impl Input {
         Source { name, format, bytes: self.bytes.clone() }
     }
 
-    /// Sets the working directory of the sessions: the first text at `path` of these records, of which the first 8 are
-    /// searched.
+    /// Sets the working directory of the sessions and the version of the agent: the first texts at `folder` and `version`
+    /// of these records, of which the first 8 are searched.
     pub(super) fn set_project<'a>(
         &self,
         sessions: &mut [Session],
-        records: impl Iterator<Item = &'a Span>,
-        path: &[&str],
+        records: impl Iterator<Item = &'a Span> + Clone,
+        folder: &[&str],
+        version: &[&str],
     ) {
         // Chosen: the programs record it in their first record, or in the first message.
         const FEW: usize = 8;
         let bytes = self.bytes.whole();
-        let text = |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
-        let project = records.take(FEW).find_map(text);
+        let first = |path| {
+            let text = |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
+            records.clone().take(FEW).find_map(text)
+        };
+        let (project, version) = (first(folder), first(version));
         for session in sessions {
             session.project.clone_from(&project);
+            session.agent_version.clone_from(&version);
         }
     }
 }

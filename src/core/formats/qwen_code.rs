@@ -196,7 +196,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }));
     }
     let spans = entries.iter().map(|entry| &entry.span);
-    input.set_project(&mut sessions, spans, &["cwd"]);
+    input.set_project(&mut sessions, spans, &["cwd"], &["version"]);
     log.finish(input, sessions, "a Qwen Code session without a message")
 }
 

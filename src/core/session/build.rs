@@ -44,6 +44,7 @@ impl SessionBuilder {
             title,
             track: Track::Main,
             project: None,
+            agent_version: None,
             models: Vec::new(),
             default_vendor: None,
             window_share: 1.0,
@@ -85,6 +86,11 @@ impl SessionBuilder {
     pub fn project(&mut self, folder: impl Into<String>) {
         let project = &mut self.session.project;
         project.get_or_insert_with(|| folder.into());
+    }
+
+    /// Sets the version of the agent, unless it is already set.
+    pub fn agent_version(&mut self, version: impl Into<String>) {
+        self.session.agent_version.get_or_insert_with(|| version.into());
     }
 
     /// Sets the model of calls that do not name one.

@@ -27,13 +27,19 @@ pub struct Cache {
 /// The summary of a file of this size and time, or of a session in a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedSummary {
+    key: FileKey,
+    summary: Result<SessionSummary, String>,
+}
+
+/// State of a file whose summary is cached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileKey {
     bytes: u64,
     /// Modification time in nanoseconds since 1970.
     modified: u64,
     /// Version of a session in a database, see [`crate::formats::DatabaseSession::version`].
     #[serde(default)]
     session_version: u64,
-    summary: Result<SessionSummary, String>,
 }
 
 /// Content of the cache file.
@@ -68,7 +74,12 @@ impl Cache {
     /// # Errors
     /// Returns an error if the file cannot be removed.
     pub fn clear() -> io::Result<bool> {
-        match Self::path().map(fs::remove_file) {
+        Self::remove(Self::path())
+    }
+
+    /// Removes a cache file. Returns false if there was none.
+    pub(super) fn remove(path: Option<PathBuf>) -> io::Result<bool> {
+        match path.map(fs::remove_file) {
             Some(Ok(())) => Ok(true),
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(false),
@@ -81,11 +92,9 @@ impl Cache {
         found: &FoundFile,
         (id, version): (&str, u64),
     ) -> Option<&Result<SessionSummary, String>> {
-        let known = self.files.get(&key(found, id)?)?;
-        let is_it = known.bytes == found.size.0
-            && known.session_version == version
-            && Some(known.modified) == nanos(found);
-        is_it.then_some(&known.summary)
+        let (path, key) = file_key(found, id, version)?;
+        let known = self.files.get(&path)?;
+        (known.key == key).then_some(&known.summary)
     }
 
     pub(super) fn put(
@@ -94,15 +103,9 @@ impl Cache {
         (id, version): (&str, u64),
         summary: &Result<SessionSummary, String>,
     ) {
-        if let (Some(key), Some(modified)) = (key(found, id), nanos(found)) {
+        if let Some((path, key)) = file_key(found, id, version) {
             self.is_changed = true;
-            let known = CachedSummary {
-                bytes: found.size.0,
-                modified,
-                session_version: version,
-                summary: summary.clone(),
-            };
-            self.files.insert(key, known);
+            self.files.insert(path, CachedSummary { key, summary: summary.clone() });
         }
     }
 
@@ -114,7 +117,7 @@ impl Cache {
         let Some(path) = self.path.clone().filter(|_| self.is_changed) else {
             return Ok(());
         };
-        self.files.retain(|key, _| Path::new(path_of(key)).exists());
+        self.files.retain(|key, _| path_of(key).exists());
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let kept = CacheFile { version: version(), files: self.files.clone() };
@@ -130,17 +133,20 @@ fn version() -> String {
     format!("{program}/{SUMMARY_VERSION}/{:x}", models::fingerprint())
 }
 
-/// Returns the key of a file: its path, and after a newline the id of a session in it.
-fn key(found: &FoundFile, id: &str) -> Option<String> {
+/// Returns the name of a file in a cache, which is its path and after a newline the id of a session in it, and its state.
+pub(super) fn file_key(found: &FoundFile, id: &str, version: u64) -> Option<(String, FileKey)> {
     let path = found.path.to_str()?;
-    Some(match id {
+    let name = match id {
         "" => path.to_owned(),
         id => format!("{path}\n{id}"),
-    })
+    };
+    let (bytes, modified) = (found.size.0, nanos(found)?);
+    Some((name, FileKey { bytes, modified, session_version: version }))
 }
 
-fn path_of(key: &str) -> &str {
-    key.split_once('\n').map_or(key, |(path, _)| path)
+/// Returns the path of a file by its name in a cache.
+pub(super) fn path_of(name: &str) -> &Path {
+    Path::new(name.split_once('\n').map_or(name, |(path, _)| path))
 }
 
 fn nanos(found: &FoundFile) -> Option<u64> {

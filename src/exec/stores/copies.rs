@@ -1,14 +1,14 @@
 //! Sessions that repeat calls of another file: a program that resumes a session may write its calls to a new file
 //! again.
 
+use crate::analysis::usage::call_identities;
 use crate::exec::files::file_name;
 use crate::exec::load::{is_piece, parse_file};
 use crate::progress::Progress;
-use crate::session::{Message, Role, Session};
+use crate::session::Session;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::SystemTime;
@@ -32,22 +32,13 @@ pub(super) struct CallIds {
 }
 
 impl CallIds {
-    /// Returns the calls of a session. An id counts only together with the text of its answer: some programs number
-    /// their messages.
+    /// Returns the calls of a session.
     pub(super) fn of(session: &Session) -> Self {
-        let answers = session.messages.iter();
-        let answers = answers.filter(|m| m.role == Role::Assistant && m.call.is_some());
-        let hash = |message: &Message| {
-            let mut hasher = DefaultHasher::new();
-            message.id.as_ref()?.hash(&mut hasher);
-            for part in session.parts_of(message) {
-                part.body.text().hash(&mut hasher);
-            }
-            Some(hasher.finish() as u32)
-        };
+        let identities = call_identities(session).into_iter().flatten();
         Self {
             begun: session.calls.iter().find_map(|call| call.time.map(|time| time.0)),
-            ids: answers.filter_map(hash).collect(),
+            // Half of each suffices to compare two sessions.
+            ids: identities.map(|identity| identity as u32).collect(),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Lists sessions, newest first. Files are read on all cores, except those with a cached summary.
+//! Lists sessions, those with the newest call first. Files are read on all cores, except those with a cached summary.
 
 use super::copies::{ComparedCalls, RepeatedCalls, copies};
-use super::{Cache, FoundFile, SessionSummary};
+use super::{Cache, FileUsage, FoundFile, SessionSummary, UsageCache};
 use crate::exec::database::{Snapshot, is_database};
 use crate::exec::load::{FileSessions, parent_name};
 use crate::figure::counted;
@@ -34,9 +34,16 @@ pub struct ListedSession {
     pub parent: Option<Parent>,
     /// Its calls that an earlier session has too.
     pub repeats: Option<RepeatedCalls>,
+    /// What its calls used, if the list has a cache of it.
+    pub usage: Option<FileUsage>,
 }
 
 impl ListedSession {
+    /// Returns the time of its last call in milliseconds since 1970; `None` if not recorded.
+    pub fn ended(&self) -> Option<i64> {
+        self.summary.as_ref().ok()?.ended
+    }
+
     /// Returns `repeats 10 of 11 calls of a.jsonl` for a session that repeats another's calls.
     pub fn repeats_text(&self) -> Option<String> {
         let (repeats, summary) = self.repeats.as_ref().zip(self.summary.as_ref().ok())?;
@@ -77,6 +84,16 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Returns whether the `most` newest sessions are listed. All other files were written at this time or before, so their
+    /// calls are not later.
+    fn has_newest(&self, most: usize, others: Option<SystemTime>) -> bool {
+        let is_newer = |listed: &&ListedSession| {
+            let ended = listed.ended().and_then(|time| moment(Millis(time)));
+            ended.is_some_and(|ended| others.is_none_or(|others| ended >= others))
+        };
+        self.sessions.len() >= most && self.sessions.iter().filter(is_newer).count() >= most
+    }
+
     /// Returns the number of calls of all sessions, and without those that a session repeats.
     pub fn calls(&self) -> (usize, usize) {
         let calls = |listed: &ListedSession| listed.summary.as_ref().map_or(0, |s| s.calls);
@@ -87,43 +104,55 @@ impl Listing {
     }
 }
 
-/// Summarizes files in order, up to about `most` sessions, and reports each to `on_listed`. A session that repeats
-/// calls of another one is reported again at the end. `progress` counts sessions. Blocks.
+/// Caches of a list.
+#[derive(Debug)]
+pub struct ListCaches<'a> {
+    /// Cached summaries.
+    pub summaries: &'a mut Cache,
+    /// Cached usage; `None` for a list without it.
+    pub usage: Option<&'a mut UsageCache>,
+}
+
+/// Summarizes files until the `most` newest sessions are among them, and reports each to `on_listed`. A session is as new
+/// as its last call. A session that repeats calls of another one is reported again at the end. `progress` counts sessions.
+/// Blocks.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled. Summaries made by then are in the cache.
 pub fn list(
     files: &[FoundFile],
     most: usize,
-    cache: &mut Cache,
+    caches: ListCaches<'_>,
     progress: &Progress,
     mut on_listed: impl FnMut(&ListedSession),
 ) -> Result<Listing, Cancelled> {
+    let ListCaches { summaries: cache, usage: mut usages } = caches;
     let items = items(files, progress)?;
     progress.total.store(items.len() as u64, Ordering::Relaxed);
     let mut listing = Listing::default();
     // Titles of the sessions read so far, by id.
     let mut titles: HashMap<String, String> = HashMap::new();
     let (mut rest, mut size) = (&items[..], FIRST_BATCH);
-    while !rest.is_empty() && listing.sessions.len() < most {
+    while !rest.is_empty() && !listing.has_newest(most, rest[0].found.modified) {
         progress.check_cancelled()?;
         let (batch, others) = rest.split_at(size.min(rest.len()));
         (rest, size) = (others, MAX_BATCH.min(2 * size));
-        let summary =
-            |item: &ListingItem| match cache.get(&item.found, (&item.id(), item.version())) {
-                Some(known) => (known.clone(), false),
-                None => (item.summary(), true),
-            };
-        let read: Vec<_> = batch.par_iter().with_max_len(1).map(summary).collect();
-        for (summary, _) in &read {
-            titles.extend(summary.as_ref().ok().and_then(named_by_id));
+        let known_usages = usages.as_deref();
+        let read = |item: &ListingItem| item.read(cache, known_usages);
+        let read: Vec<_> = batch.par_iter().with_max_len(1).map(read).collect();
+        for read in &read {
+            titles.extend(read.summary.as_ref().ok().and_then(named_by_id));
         }
-        for (item, (summary, is_new)) in batch.iter().zip(read) {
+        for (item, ReadItem { summary, usage, is_new }) in batch.iter().zip(read) {
             if is_new {
-                cache.put(&item.found, (&item.id(), item.version()), &summary);
+                let id = (&*item.id(), item.version());
+                cache.put(&item.found, id, &summary);
+                if let (Some(usages), Some(usage)) = (&mut usages, &usage) {
+                    usages.put(&item.found, id, usage);
+                }
             }
             let parent = item.parent(&summary, &titles);
-            let listed = ListedSession { parent, ..item.listed(summary) };
+            let listed = ListedSession { parent, usage, ..item.listed(summary) };
             on_listed(&listed);
             let list = match listed.summary {
                 Ok(_) => &mut listing.sessions,
@@ -134,6 +163,11 @@ pub fn list(
         progress.advance(batch.len() as u64);
     }
     listing.left = items.len() - listing.sessions.len() - listing.unread.len();
+    // Sessions without a recorded time are last: the time of a file is not that of its session.
+    listing.sessions.sort_by(|a, b| {
+        let ended = |listed: &ListedSession| Reverse(listed.ended());
+        ended(a).cmp(&ended(b)).then_with(|| a.found.path.cmp(&b.found.path))
+    });
     // A parent may follow its child.
     for parent in listing.sessions.iter_mut().filter_map(|s| s.parent.as_mut()) {
         parent.title = parent.title.take().or_else(|| titles.get(&parent.id).cloned());
@@ -162,6 +196,13 @@ fn compared(sessions: &[ListedSession]) -> Vec<ComparedCalls<'_>> {
 /// Returns the id and the title of a session.
 fn named_by_id(summary: &SessionSummary) -> Option<(String, String)> {
     Some((summary.id.clone()?, summary.title.clone()))
+}
+
+/// A summary with usage, read or from the cache.
+struct ReadItem {
+    summary: Result<SessionSummary, String>,
+    usage: Option<FileUsage>,
+    is_new: bool,
 }
 
 /// A file, or a session in a file, to summarize.
@@ -269,15 +310,40 @@ impl ListingItem {
         }
     }
 
-    fn summary(&self) -> Result<SessionSummary, String> {
+    /// Returns the cached summary and usage, or else reads the file.
+    fn read(&self, cache: &Cache, usages: Option<&UsageCache>) -> ReadItem {
+        let (id, version) = (self.id(), self.version());
+        let summary = cache.get(&self.found, (&id, version));
+        let usage = usages.map(|usages| usages.get(&self.found, (&id, version)));
+        match (summary, usage) {
+            // A file that cannot be opened used nothing.
+            (Some(known), None) | (Some(known @ Err(_)), _) => {
+                ReadItem { summary: known.clone(), usage: None, is_new: false }
+            }
+            (Some(known), Some(Some(usage))) => {
+                ReadItem { summary: known.clone(), usage: Some(usage.clone()), is_new: false }
+            }
+            _ => match self.summarize(usages.is_some()) {
+                Ok((summary, usage)) => ReadItem { summary: Ok(summary), usage, is_new: true },
+                Err(why) => ReadItem { summary: Err(why), usage: None, is_new: true },
+            },
+        }
+    }
+
+    fn summarize(&self, has_usage: bool) -> Result<(SessionSummary, Option<FileUsage>), String> {
+        // With a progress of its own, since the other one counts sessions.
+        let (path, progress) = (&self.found.path, Progress::default());
         match &self.content {
-            // With a progress of its own, since the other one counts sessions.
-            ListingContent::File => SessionSummary::read(&self.found.path, &Progress::default()),
+            ListingContent::File if has_usage => {
+                let (summary, usage) = SessionSummary::read_with_usage(path, &progress)?;
+                Ok((summary, Some(usage)))
+            }
+            ListingContent::File => Ok((SessionSummary::read(path, &progress)?, None)),
             ListingContent::Entry(snapshot, idx) => {
-                SessionSummary::of_entry(snapshot, &self.found.path, *idx)
+                SessionSummary::of_entry(snapshot, path, *idx, has_usage)
             }
             ListingContent::Session(sessions, number) => {
-                SessionSummary::of_session(sessions, *number)
+                SessionSummary::of_session(sessions, *number, has_usage)
             }
             ListingContent::Unreadable(why) => Err(why.clone()),
         }
@@ -292,7 +358,7 @@ impl ListingItem {
             } else {
                 None
             };
-        ListedSession { found, conversation, summary, parent: None, repeats: None }
+        ListedSession { found, conversation, summary, parent: None, repeats: None, usage: None }
     }
 
     /// Returns the session that started this one, with its title from the sessions read so far, the database, or a file

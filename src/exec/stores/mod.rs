@@ -10,16 +10,18 @@ mod listing;
 mod locations;
 mod project;
 mod summary;
+mod usage;
 
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
 pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
 pub(super) use listing::moment;
-pub use listing::{ListedSession, Listing, Parent, list};
+pub use listing::{ListCaches, ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
+pub use usage::{ConversationUsage, FileUsage, Relation, UsageCache};
 
 /// An agent whose sessions can be found.
 #[derive(Debug)]

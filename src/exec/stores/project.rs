@@ -1,6 +1,6 @@
 //! Finds the newest session of a project.
 
-use super::{Cache, ListedSession, find, list};
+use super::{Cache, ListCaches, ListedSession, find, list};
 use crate::exec::agent_store::project_folders;
 use crate::progress::{Cancelled, Progress};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub fn newest_of_project(
     files.retain(|file| agent.is_none() || file.agent == agent);
     let project = Project::new(folder);
     let (mut newest, reading) = (None, Progress::default());
-    let listing = list(&files, usize::MAX, cache, &reading, |listed| {
+    let listing = list(&files, usize::MAX, ListCaches { summaries: cache, usage: None }, &reading, |listed| {
         if newest.is_none() && listed.parent.is_none() && project.has(listed) {
             newest = Some(listed.clone());
         }

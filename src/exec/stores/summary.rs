@@ -1,6 +1,7 @@
 //! Summaries of sessions for lists. Contexts without reported usage are estimated.
 
 use super::copies::CallIds;
+use super::usage::{ConversationUsage, FileUsage};
 use crate::engine::{Budget, Case, WindowSource, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
@@ -8,7 +9,7 @@ use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_fi
 use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
-use crate::session::{Body, Call, Conversation, Session};
+use crate::session::{Body, Call, Session};
 use crate::tokens;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
@@ -18,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
-pub(super) const SUMMARY_VERSION: u32 = 8;
+pub(super) const SUMMARY_VERSION: u32 = 9;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,8 @@ pub struct SessionSummary {
     pub parent: Option<String>,
     /// Time of the first call with a time, in milliseconds since 1970.
     pub begun: Option<i64>,
+    /// Time of the last call with a time, in milliseconds since 1970.
+    pub ended: Option<i64>,
     /// Hashes of the calls whose answer has an id, to find them in other sessions.
     pub call_ids: Vec<u32>,
 }
@@ -75,7 +78,7 @@ impl SessionSummary {
     pub(super) fn read(path: &Path, progress: &Progress) -> Result<Self, String> {
         let line = |error: LoadError| error.to_string();
         let parsed = parse_file(path, progress).map_err(line)?;
-        let n = Conversation::all(&parsed.sessions).len();
+        let n = parsed.sessions.len();
         let name = file_name(path);
         let first = parsed.sessions.into_iter().next();
         let first = first.ok_or_else(|| line(LoadError::no_such_conversation(&name, n)))?;
@@ -86,41 +89,87 @@ impl SessionSummary {
             let case = case_of(&name, Arc::clone(&session), &options(0), progress);
             peak(&case.map_err(line)?)
         };
+        Ok(Self::of_file(&session, peak, n, parsed.report.parent))
+    }
+
+    /// Summarizes a file with what the calls of all its conversations used. Blocks.
+    ///
+    /// # Errors
+    /// Returns one line if the file cannot be read.
+    pub(super) fn read_with_usage(
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<(Self, FileUsage), String> {
+        let line = |error: LoadError| error.to_string();
+        let parsed = parse_file(path, progress).map_err(line)?;
+        let (n, name) = (parsed.sessions.len(), file_name(path));
+        let (mut summary, mut usage) = (None, FileUsage::default());
+        for (number, session) in parsed.sessions.into_iter().enumerate() {
+            let case = case_of(&name, Arc::new(session), &exact(number), progress).map_err(line)?;
+            if number == 0 {
+                let parent = parsed.report.parent.clone();
+                summary = Some(Self::of_file(&case.session, peak(&case), n, parent));
+            }
+            usage.conversations.push(ConversationUsage::new(number, &case));
+        }
+        let summary = summary.ok_or_else(|| line(LoadError::no_such_conversation(&name, n)))?;
+        Ok((summary, usage))
+    }
+
+    fn of_file(
+        session: &Session,
+        peak: SessionPeak,
+        conversations: usize,
+        parent: Option<String>,
+    ) -> Self {
         let identity = formats::identity_of(&session.source);
-        Ok(Self {
+        Self {
             id: identity.map(|identity| identity.id.into()),
-            parent: parsed.report.parent,
-            ..Self::of(&session, peak, n)
-        })
+            parent,
+            ..Self::of(session, peak, conversations)
+        }
     }
 
     /// Summarizes a session of a file with several.
     ///
     /// # Errors
     /// Returns one line if the session cannot be read.
-    pub(super) fn of_session(sessions: &FileSessions, number: usize) -> Result<Self, String> {
-        let case = sessions.case(number, &options(number), &Progress::default());
+    pub(super) fn of_session(
+        sessions: &FileSessions,
+        number: usize,
+        has_usage: bool,
+    ) -> Result<(Self, Option<FileUsage>), String> {
+        let options = if has_usage { exact(number) } else { options(number) };
+        let case = sessions.case(number, &options, &Progress::default());
         let case = case.map_err(|error| error.to_string())?;
         let raw = case.session.messages.iter().flat_map(|message| &message.raw);
-        Ok(Self {
+        let summary = Self {
             bytes: raw.map(|span| span.len() as u64).sum(),
             ..Self::of(&case.session, peak(&case), 1)
-        })
+        };
+        Ok((summary, has_usage.then(|| FileUsage::of(number, &case))))
     }
 
     /// Summarizes a session of a database. Blocks.
     ///
     /// # Errors
     /// Returns one line if the session cannot be read.
-    pub(super) fn of_entry(snapshot: &Snapshot, path: &Path, entry: usize) -> Result<Self, String> {
-        let loaded = load_entry(snapshot, path, &options(entry), &Progress::default());
-        let loaded = loaded.map_err(|error| error.to_string())?;
-        let entry = &snapshot.entries()[entry];
-        Ok(Self {
+    pub(super) fn of_entry(
+        snapshot: &Snapshot,
+        path: &Path,
+        number: usize,
+        has_usage: bool,
+    ) -> Result<(Self, Option<FileUsage>), String> {
+        let options = if has_usage { exact(number) } else { options(number) };
+        let loaded = load_entry(snapshot, path, &options, &Progress::default());
+        let case = loaded.map_err(|error| error.to_string())?.case;
+        let entry = &snapshot.entries()[number];
+        let summary = Self {
             id: Some(entry.id.clone()),
             parent: entry.parent.clone(),
-            ..Self::of(&loaded.case.session, peak(&loaded.case), 1)
-        })
+            ..Self::of(&case.session, peak(&case), 1)
+        };
+        Ok((summary, has_usage.then(|| FileUsage::of(number, &case))))
     }
 
     /// Returns the label of the format.
@@ -152,8 +201,10 @@ impl SessionSummary {
 
     fn of(session: &Session, peak: SessionPeak, conversations: usize) -> Self {
         let CallIds { begun, ids } = CallIds::of(session);
+        let times = session.calls.iter().filter_map(|call| call.time.map(|time| time.0));
         Self {
             begun,
+            ended: times.max(),
             call_ids: ids,
             title: session.title.clone(),
             project: session.project.clone(),
@@ -175,6 +226,11 @@ impl SessionSummary {
 
 fn options(conversation: usize) -> LoadOptions {
     LoadOptions { counter: tokens::sampling_counter(), window: None, conversation }
+}
+
+/// Returns the options of the other commands, so that costs are the same.
+fn exact(conversation: usize) -> LoadOptions {
+    LoadOptions { counter: tokens::default_counter(), window: None, conversation }
 }
 
 /// The largest context.

@@ -5,7 +5,7 @@ use super::{BilledCall, Bills};
 use crate::engine::{Case, Outcome};
 use crate::session::{Body, Call, Usage};
 use crate::units::{Share, Tokens, Usd};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Minimum cache miss that is reported, in tokens. Smaller ones result from rounding and framing: OpenAI reads the
 /// cache in blocks of 128 tokens, Anthropic only from 512 to 4,096 tokens on (`assets/caching.toml`), and reminders at
@@ -65,7 +65,7 @@ pub struct Break {
 }
 
 /// Causes of a cache miss, in the order in which they are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -135,7 +135,7 @@ impl Cause {
 }
 
 /// The cache miss of a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheMiss {
     /// Index of the call.
     pub call: usize,

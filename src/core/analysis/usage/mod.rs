@@ -8,6 +8,6 @@ mod recorded;
 mod table;
 
 pub use identity::call_identities;
-pub use period::{Period, Span};
+pub use period::Period;
 pub use recorded::{RecordedUsage, UsedCall, recorded_usage};
-pub use table::{UsageKey, UsageRow, UsageTable, UsedSession};
+pub use table::{UsageKey, UsageQuery, UsageRow, UsageTable, UsedSession};

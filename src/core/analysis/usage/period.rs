@@ -16,32 +16,17 @@ pub enum Period {
     Month,
 }
 
-/// A time span: its first day and the day after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    /// First day.
-    pub start: Date,
-    /// Day after the last.
-    pub end: Date,
-}
-
 impl Period {
-    /// Returns the period that contains a day; `None` at the ends of the calendar.
-    pub fn around(self, day: Date) -> Option<Span> {
-        let start = match self {
-            Self::Day => day,
+    /// Returns the first day of the period that contains a day; `None` before the calendar.
+    pub(super) fn start(self, day: Date) -> Option<Date> {
+        match self {
+            Self::Day => Some(day),
             Self::Week => {
                 let since = day.weekday().since(Weekday::Monday);
-                day.checked_sub(i64::from(since).days()).ok()?
+                day.checked_sub(i64::from(since).days()).ok()
             }
-            Self::Month => day.first_of_month(),
-        };
-        let length = match self {
-            Self::Day => 1.day(),
-            Self::Week => 1.week(),
-            Self::Month => 1.month(),
-        };
-        Some(Span { start, end: start.checked_add(length).ok()? })
+            Self::Month => Some(day.first_of_month()),
+        }
     }
 }
 
@@ -84,11 +69,10 @@ mod tests {
     #[test]
     fn weeks_begin_on_monday_and_months_on_their_first_day() {
         let sunday = date(2026, 3, 1);
-        let span = |start, end| Some(Span { start, end });
-        assert_eq!(Period::Day.around(sunday), span(sunday, date(2026, 3, 2)));
-        assert_eq!(Period::Week.around(sunday), span(date(2026, 2, 23), date(2026, 3, 2)));
-        assert_eq!(Period::Month.around(sunday), span(sunday, date(2026, 4, 1)));
-        assert_eq!(Period::Month.around(Date::MAX), None);
+        assert_eq!(Period::Day.start(sunday), Some(sunday));
+        assert_eq!(Period::Week.start(sunday), Some(date(2026, 2, 23)));
+        assert_eq!(Period::Month.start(sunday), Some(sunday));
+        assert_eq!(Period::Week.start(Date::MIN), Some(Date::MIN), "a Monday");
     }
 
     #[test]

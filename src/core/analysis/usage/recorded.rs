@@ -3,21 +3,20 @@
 use super::call_identities;
 use crate::analysis::cost::{Billing, Bills, CacheMiss, Cost, audit, price_recorded};
 use crate::engine::{Case, Outcome};
-use crate::units::{Millis, Share, Tokens, Usd};
+use crate::units::{Millis, Tokens, Usd};
+use serde::{Deserialize, Serialize};
 
 /// What the recorded calls of a session used.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedUsage {
     /// Models that answered.
     pub models: Vec<String>,
     /// The calls, in order.
     pub calls: Vec<UsedCall>,
-    /// Number of recorded compactions after the last call.
-    pub compactions_at_end: usize,
 }
 
 /// What a recorded call used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UsedCall {
     /// Time of the call or of its answer; `None` if not recorded.
     pub time: Option<Millis>,
@@ -43,13 +42,15 @@ pub struct UsedCall {
     pub usd: Option<Usd>,
     /// Part of the prompt that was in an earlier prompt and was not read from the cache, if it is large.
     pub miss: Option<CacheMiss>,
-    /// Context as a share of the usable window.
-    pub pressure: Share,
+    /// Size of the context in tokens.
+    pub context: Tokens,
+    /// Context window in tokens.
+    pub window: Tokens,
     /// Whether the context was larger than the window, or the provider rejected it.
     pub overflows: bool,
     /// Whether the provider rejected the call.
     pub is_rejected: bool,
-    /// Number of recorded compactions directly before the call.
+    /// Number of recorded compactions directly before the call, or behind it if it is the last.
     pub compactions: usize,
 }
 
@@ -77,7 +78,8 @@ pub fn recorded_usage(case: &Case, billing: Billing<'_>, recorded: &Outcome) -> 
             is_input_estimated: false,
             usd: Some(Usd::ZERO),
             miss: None,
-            pressure: Share::default(),
+            context: Tokens::ZERO,
+            window: Tokens::ZERO,
             overflows: false,
             is_rejected: call.is_rejected,
             compactions: 0,
@@ -85,7 +87,7 @@ pub fn recorded_usage(case: &Case, billing: Billing<'_>, recorded: &Outcome) -> 
         .collect();
     for sample in &recorded.samples {
         let call = &mut calls[sample.call];
-        call.pressure = sample.pressure;
+        (call.context, call.window) = (sample.tokens, sample.window);
         call.overflows = sample.overflows;
     }
     for billed in &bills.calls {
@@ -101,9 +103,9 @@ pub fn recorded_usage(case: &Case, billing: Billing<'_>, recorded: &Outcome) -> 
         call.output = scaled(billed.output, on_output);
         call.usd = billed.usd.map(|usd| Usd(usd.0 * on_price));
     }
+    let last = calls.len().saturating_sub(1);
     for added in &cost.additional {
-        let before = added.call.min(calls.len().saturating_sub(1));
-        if let Some(call) = calls.get_mut(before) {
+        if let Some(call) = calls.get_mut(added.call.min(last)) {
             call.usd = call.usd.map(|usd| usd + added.usd);
         }
     }
@@ -111,14 +113,12 @@ pub fn recorded_usage(case: &Case, billing: Billing<'_>, recorded: &Outcome) -> 
     for missed in audit.misses {
         calls[missed.call].miss = Some(missed);
     }
-    let mut at_end = 0;
     for compaction in &session.compactions {
-        match calls.get_mut(compaction.call) {
-            Some(call) => call.compactions += 1,
-            None => at_end += 1,
+        if let Some(call) = calls.get_mut(compaction.call.min(last)) {
+            call.compactions += 1;
         }
     }
-    RecordedUsage { models: session.models.clone(), calls, compactions_at_end: at_end }
+    RecordedUsage { models: session.models.clone(), calls }
 }
 
 /// Returns the totals of a session as multiples of the sums over its calls: of prompts, of answers and of the cost. All are

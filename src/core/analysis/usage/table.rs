@@ -3,6 +3,7 @@
 use super::period::Days;
 use super::{Period, RecordedUsage, UsedCall};
 use crate::analysis::cost::Cause;
+use crate::engine::Budget;
 use crate::units::{Millis, Share, Tokens, Usd};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -117,7 +118,7 @@ impl UsageRow {
         most.map(|(cause, _)| *cause)
     }
 
-    fn add(&mut self, call: &UsedCall, model: Option<&String>) {
+    fn add(&mut self, call: &UsedCall, model: Option<&String>, pressure: Share) {
         self.calls += 1;
         self.rejected += usize::from(call.is_rejected);
         self.input += call.input;
@@ -145,10 +146,34 @@ impl UsageRow {
         }
         self.compactions += call.compactions;
         self.overflows += usize::from(call.overflows);
-        self.peak = Share(self.peak.0.max(call.pressure.0));
+        self.peak = Share(self.peak.0.max(pressure.0));
         if let Some(model) = model.filter(|model| !self.models.contains(*model)) {
             self.models.insert(model.clone());
         }
+    }
+}
+
+/// The question that a table answers.
+#[derive(Clone, Debug)]
+pub struct UsageQuery {
+    /// Key of the rows.
+    pub key: UsageKey,
+    /// Time zone of days and blocks.
+    pub zone: TimeZone,
+    /// First day; `None`: from the first call on.
+    pub since: Option<Date>,
+    /// Last day; `None`: up to the last call.
+    pub until: Option<Date>,
+    /// Tokens of each window that are kept for the answer.
+    pub output_reserve: Tokens,
+}
+
+impl UsageQuery {
+    /// Returns whether the calls of a day count. Calls without a time count only if no day is excluded.
+    fn includes(&self, day: Option<Date>) -> bool {
+        let is_after = |since: Date| day.is_some_and(|day| day >= since);
+        let is_before = |until: Date| day.is_some_and(|day| day <= until);
+        self.since.is_none_or(is_after) && self.until.is_none_or(is_before)
     }
 }
 
@@ -172,8 +197,8 @@ struct GrowingRow {
 }
 
 impl GrowingRow {
-    fn add(&mut self, session: usize, call: &UsedCall, model: Option<&String>) {
-        self.row.add(call, model);
+    fn add(&mut self, session: usize, call: &UsedCall, model: Option<&String>, pressure: Share) {
+        self.row.add(call, model, pressure);
         // Calls of a session follow each other.
         if self.last_session.replace(session) != Some(session) {
             self.sessions.insert(session);
@@ -188,45 +213,35 @@ impl GrowingRow {
 }
 
 impl UsageTable {
-    /// Sums the calls from the day `since` up to and including the day `until`. Calls that two sessions contain count in the
-    /// session that begins first.
-    pub fn new(
-        sessions: &[UsedSession<'_>],
-        key: UsageKey,
-        zone: &TimeZone,
-        (since, until): (Option<Date>, Option<Date>),
-    ) -> Self {
+    /// Sums the calls of the sessions. A call that two sessions contain counts in the one that begins first.
+    pub fn new(sessions: &[UsedSession<'_>], query: &UsageQuery) -> Self {
         let (calls, copies) = distinct(sessions);
-        let mut days = Days::new(zone.clone());
-        let is_bounded = since.is_some() || until.is_some();
+        let mut days = Days::new(query.zone.clone());
         let mut rows: HashMap<RowKey<'_>, GrowingRow> = HashMap::new();
         let mut total = GrowingRow::default();
-        let blocks = if key == UsageKey::Block { blocks(&calls) } else { Vec::new() };
+        let blocks = if query.key == UsageKey::Block { blocks(&calls) } else { Vec::new() };
         for DistinctCall { of, call, time } in calls {
             let day = time.and_then(|time| days.of(time));
-            let is_in = day.is_some_and(|day| {
-                since.is_none_or(|since| day >= since) && until.is_none_or(|until| day <= until)
-            });
-            if is_bounded && !is_in {
+            if !query.includes(day) {
                 continue;
             }
             let model = call.model.and_then(|model| of.usage.models.get(model));
-            let row = match key {
-                UsageKey::Period(period) => {
-                    RowKey::Day(day.and_then(|day| period.around(day)).map(|span| span.start))
-                }
+            let row = match query.key {
+                UsageKey::Period(period) => RowKey::Day(day.and_then(|day| period.start(day))),
                 UsageKey::Block => RowKey::Time(time.map(|time| block_of(&blocks, time))),
                 UsageKey::Project => RowKey::Name(of.project),
                 UsageKey::Model => RowKey::Name(model.map_or("", String::as_str)),
                 UsageKey::Agent => RowKey::Name(of.agent),
             };
-            rows.entry(row).or_default().add(of.session, call, model);
-            total.add(of.session, call, model);
+            let budget = Budget { window: call.window, output_reserve: query.output_reserve };
+            let pressure = budget.pressure(call.context);
+            rows.entry(row).or_default().add(of.session, call, model, pressure);
+            total.add(of.session, call, model, pressure);
         }
         let mut rows: Vec<(RowKey<'_>, UsageRow)> = rows
             .into_iter()
             .map(|(key, row)| {
-                let name = key.text(zone);
+                let name = key.text(&query.zone);
                 (key, row.finish(name))
             })
             .collect();

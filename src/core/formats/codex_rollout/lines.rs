@@ -84,6 +84,8 @@ pub(super) struct Meta {
     pub time: Option<Millis>,
     /// Working folder.
     pub folder: Option<Box<str>>,
+    /// Version of the program.
+    pub version: Option<Box<str>>,
     /// System prompt and tool definitions.
     pub parts: Vec<Part>,
 }
@@ -200,6 +202,7 @@ fn meta(payload: &Value) -> Meta {
         forked_from: str_at(payload, &["forked_from_id"]).map(Into::into),
         time: millis_at(payload, &["timestamp"]),
         folder: str_at(payload, &["cwd"]).map(Into::into),
+        version: str_at(payload, &["cli_version"]).map(Into::into),
         parts: parts.collect(),
     }
 }

@@ -180,6 +180,9 @@ impl CodexReader {
         if let Some(folder) = meta.folder.as_deref() {
             self.builder.project(folder);
         }
+        if let Some(version) = meta.version.as_deref() {
+            self.builder.agent_version(version);
+        }
         self.fork.meta(&meta);
         if self.instructions.is_some() || meta.parts.is_empty() {
             return false;

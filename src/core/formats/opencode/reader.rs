@@ -32,6 +32,9 @@ pub(super) fn read(
     if !field("directory").is_empty() {
         reader.transcript.builder.project(field("directory"));
     }
+    if !field("version").is_empty() {
+        reader.transcript.builder.agent_version(field("version"));
+    }
     let identity = identity::of_info(info).unwrap_or_default();
     log.report.parent = identity.parent.clone().map(String::from);
     for (at, row) in rows.into_iter().enumerate() {

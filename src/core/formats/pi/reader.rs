@@ -31,7 +31,7 @@ pub(crate) fn read(
     let mut sessions: Vec<Session> = reader.transcript(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
-    input.set_project(&mut sessions, spans, &["cwd"]);
+    input.set_project(&mut sessions, spans, &["cwd"], &[]);
     reader.log.finish(input, sessions, "a Pi session without a message")
 }
 

@@ -14,6 +14,7 @@ use crate::units::Millis;
 use price::no_date;
 use serde::Deserialize;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{LazyLock, OnceLock};
 use toml::value::Datetime;
 
@@ -67,6 +68,14 @@ impl Prices {
     pub fn install(self) {
         // A second table is ignored: prices must not change while sessions are open.
         let _ = INSTALLED.set(self);
+    }
+
+    /// Returns a hash of the table, which figures in a cache depend on.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        // Few rows, once a run: the text of all their fields.
+        format!("{:?}{:?}", self.price, self.caching).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Parses a table, or litellm's price map of a day, and gives each row its source and date.

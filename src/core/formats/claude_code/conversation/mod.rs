@@ -407,18 +407,19 @@ impl<'a> ConversationBuilder<'a> {
             self.builder.title(title);
         }
         let mut session = self.builder.finish();
-        session.project = project(&session, self.entries);
+        session.project = first_member(&session, self.entries, "cwd");
+        session.agent_version = first_member(&session, self.entries, "version");
         session
     }
 }
 
-/// Returns the project folder, which every record of a conversation and few other records name.
-fn project(session: &Session, entries: &[ClaudeEntry]) -> Option<String> {
-    let folder = |entry: &ClaudeEntry| {
+/// Returns a member that every record of a conversation has, as it has the project folder. Few other records do.
+fn first_member(session: &Session, entries: &[ClaudeEntry], name: &str) -> Option<String> {
+    let text = |entry: &ClaudeEntry| {
         let text = session.raw(&entry.span);
-        let place = member(&text, &(0..text.len()), "cwd")?;
+        let place = member(&text, &(0..text.len()), name)?;
         Some(serde_json::from_slice(&text[place]).ok())
     };
     let mut named = entries.iter().filter(|entry| entry.names_folder);
-    named.find_map(folder)?
+    named.find_map(text)?
 }
