@@ -74,6 +74,7 @@ mod sweep;
 mod targets;
 mod theme;
 mod tools;
+mod usage;
 mod window;
 mod wrap;
 
@@ -127,6 +128,7 @@ commands! {
     Context: context,
     Report: report,
     Sessions: sessions,
+    Usage: usage,
     Mcp: mcp,
     Hook: hook,
     Presets: presets,

@@ -7,6 +7,7 @@ use super::status::Status;
 use super::{
     compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp,
     presets, replay, report, restore, sessions, state, sweep, tools,
+    usage,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
@@ -46,6 +47,7 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("report", schema::<report::ReportFile<'static>>),
     ("sessions", schema::<sessions::SessionList<'static>>),
     ("sessions search", schema::<sessions::SessionSearch<'static>>),
+    ("usage", schema::<usage::UsageOutput<'static>>),
     ("mcp", schema::<mcp::McpInstallation>),
     ("hook install", schema::<hook::HookSettings>),
     ("hook uninstall", schema::<hook::HookSettings>),

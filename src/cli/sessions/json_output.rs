@@ -1,9 +1,11 @@
 //! The result of `plimsoll sessions` as JSON.
 
-use super::{rfc3339, shown};
+use super::{recorded_time, rfc3339, shown};
+use crate::analysis::usage::UsageRow;
+use crate::cli::usage::{CallSums, UsageSums};
 use crate::engine::WindowSource;
 use crate::exec::stores::{
-    FoundFile, ListedSession, Listing, PeakAccuracy, SessionSummary, existing_folders,
+    FoundFile, ListedSession, Listing, PeakAccuracy, SessionSummary, SessionTree, SessionTrees, existing_folders,
 };
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
@@ -42,7 +44,12 @@ pub(super) struct SessionLocation<'a> {
     pub(super) project: Option<&'a str>,
     /// Detected format.
     pub(super) format: &'a str,
-    /// Modification time as RFC 3339, in UTC; null if unknown.
+    /// Time of the first call as RFC 3339, in UTC; null if the session records none.
+    pub(super) start_time: Option<String>,
+    /// Time of the last call as RFC 3339, in UTC, by which the list is sorted; null if the session records none. Such
+    /// sessions are last.
+    pub(super) end_time: Option<String>,
+    /// Modification time of the file as RFC 3339, in UTC; null if unknown.
     pub(super) modified: Option<String>,
 }
 
@@ -51,6 +58,10 @@ pub(super) struct SessionLocation<'a> {
 struct SessionEntry<'a> {
     #[serde(flatten)]
     location: SessionLocation<'a>,
+    /// Id of the session; null if its format has none.
+    session_id: Option<&'a str>,
+    /// Version of the agent that recorded the session; null if not recorded.
+    agent_version: Option<&'a str>,
     /// Size of the file in bytes.
     bytes: Bytes,
     /// Number of messages of the history.
@@ -73,6 +84,39 @@ struct SessionEntry<'a> {
     parent: Option<ParentEntry<'a>>,
     /// Calls that an earlier session has too; null if none are known.
     repeats: Option<RepeatsEntry<'a>>,
+    #[serde(flatten)]
+    used: CallSums<'a>,
+    /// The session with its sub-agents and with the sessions that resumed or forked it; null if it is alone or belongs to
+    /// another session of the list.
+    tree: Option<TreeEntry<'a>>,
+}
+
+/// A session with its sub-agents and with the sessions that resumed or forked it.
+#[derive(Serialize, JsonSchema)]
+struct TreeEntry<'a> {
+    /// Sums over all agents; each call counts once.
+    total: UsageSums<'a>,
+    /// The agents, the session's own conversation first.
+    agents: Vec<AgentEntry<'a>>,
+}
+
+/// An agent of a tree.
+#[derive(Serialize, JsonSchema)]
+struct AgentEntry<'a> {
+    /// Path of its file.
+    path: String,
+    /// Number of its conversation in the file, from 1.
+    conversation: usize,
+    /// Title of the conversation.
+    title: &'a str,
+    /// Whether it is a sub-agent.
+    is_sub_agent: bool,
+    /// Kind of the sub-agent; null if it is not one or not recorded.
+    kind: Option<&'a str>,
+    /// Time of its first call as RFC 3339, in UTC; null if not recorded.
+    start_time: Option<String>,
+    #[serde(flatten)]
+    used: UsageSums<'a>,
 }
 
 /// Calls of a session that an earlier one has too: its program wrote them again when it resumed that session.
@@ -122,6 +166,7 @@ struct FolderEntry {
 /// Returns the JSON output.
 pub(super) fn json_output<'a>(
     listing: &'a Listing,
+    trees: &'a SessionTrees,
     folders: &[PathBuf],
     (output_reserve, own_outputs): (Tokens, usize),
 ) -> SessionList<'a> {
@@ -129,9 +174,12 @@ pub(super) fn json_output<'a>(
         let reason = listed.summary.as_ref().err().map_or("", String::as_str);
         UnreadableEntry::new(&listed.found, reason)
     });
-    let readable = listing.sessions.iter().filter_map(|listed| {
+    let readable = listing.sessions.iter().enumerate().filter_map(|(idx, listed)| {
         let summary = listed.summary.as_ref().ok()?;
-        Some(session(listed, summary, output_reserve))
+        Some(SessionEntry {
+            tree: trees.tree(idx).map(|tree| tree_entry(listing, tree)),
+            ..session(listed, summary, &trees.own[idx], output_reserve)
+        })
     });
     SessionList {
         sessions: readable.collect(),
@@ -146,6 +194,7 @@ pub(super) fn json_output<'a>(
 fn session<'a>(
     listed: &'a ListedSession,
     summary: &'a SessionSummary,
+    own: &'a UsageRow,
     output_reserve: Tokens,
 ) -> SessionEntry<'a> {
     let has_calls = summary.calls > 0;
@@ -157,8 +206,12 @@ fn session<'a>(
             title: &summary.title,
             project: summary.project.as_deref(),
             format: &summary.format,
+            start_time: summary.begun.and_then(recorded_time),
+            end_time: summary.ended.and_then(recorded_time),
             modified: listed.found.modified.and_then(rfc3339),
         },
+        session_id: summary.id.as_deref(),
+        agent_version: summary.agent_version.as_deref(),
         bytes: listed.found.size,
         messages: summary.messages,
         calls: summary.calls,
@@ -176,7 +229,25 @@ fn session<'a>(
             .repeats
             .as_ref()
             .map(|repeats| RepeatsEntry { calls: repeats.calls, file: &repeats.file }),
+        used: CallSums::new(own),
+        tree: None,
     }
+}
+
+fn tree_entry<'a>(listing: &Listing, tree: &'a SessionTree) -> TreeEntry<'a> {
+    let agents = tree.agents.iter().map(|agent| {
+        let listed = &listing.sessions[agent.listed];
+        AgentEntry {
+            path: shown(&listed.found.path),
+            conversation: agent.conversation().number + 1,
+            title: &agent.conversation().title,
+            is_sub_agent: agent.is_sub_agent(listed),
+            kind: agent.kind(),
+            start_time: agent.conversation().times.and_then(|(first, _)| recorded_time(first.0)),
+            used: UsageSums::new(&agent.row),
+        }
+    });
+    TreeEntry { total: UsageSums::new(&tree.total), agents: agents.collect() }
 }
 
 /// Returns the given folders, or those of the agents if none is given.

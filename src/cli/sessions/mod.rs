@@ -7,11 +7,12 @@ use super::args::{GlobalOptions, row_limit};
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
 use super::status::Status;
+use crate::analysis::usage::UsageRow;
 use crate::engine::WindowSource;
 use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, Listing, PeakAccuracy, STORES,
-    SessionSummary, existing_folders, find, find_in, list,
+    AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, ListCaches, Listing, PeakAccuracy, STORES,
+    SessionSummary, SessionTrees, UsageCache, existing_folders, find, find_in, list,
 };
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
@@ -19,7 +20,7 @@ use crate::units::{self, Tokens};
 use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) use json_output::SessionList;
 use json_output::json_output;
@@ -40,6 +41,9 @@ pub(super) struct Args {
     /// Only sessions with a message that matches, such as 'kind:result tokens>2000 error' (see `plimsoll help find`)
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     search: Option<String>,
+    /// Add what each session and its sub-agents used, with the cost
+    #[arg(long)]
+    usage: bool,
     /// Number of sessions, the newest first; 0: all
     #[arg(long, value_name = "N", value_parser = row_limit, default_value = "40")]
     limit: usize,
@@ -62,29 +66,38 @@ impl Args {
             search::run(&files, query, limit, &nothing, shared)?;
             return Ok(Status::Done);
         }
-        let mut cache = if shared.no_state { Cache::default() } else { Cache::load() };
-        let mut listing = list(&files, limit, &mut cache, &progress, |_| {})?;
-        // Files are read in parallel.
-        listing.left += listing.sessions.len().saturating_sub(limit);
-        listing.sessions.truncate(limit);
-        if let Err(error) = cache.save() {
-            note(&format!("the list of sessions cannot be cached ({error})"));
-        }
+        let has_usage = shared.json || self.usage;
+        let (mut cache, mut usage) = caches(shared, has_usage);
+        let caches = ListCaches { summaries: &mut cache, usage: usage.as_mut() };
+        let mut listing = list(&files, limit, caches, &progress, |_| {})?;
+        save(&mut cache, usage.as_mut());
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
+        // Trees are complete: files are read in parallel, so more may be known than are listed.
+        let trees = SessionTrees::new(&listing, output_reserve);
+        listing.shorten(limit);
         if shared.json {
             let counts = (output_reserve, n_own_outputs);
-            json(&json_output(&listing, &self.folders, counts))?;
+            json(&json_output(&listing, &trees, &self.folders, counts))?;
         } else {
-            print_wrapped(&self.text(&listing, output_reserve))?;
+            print_wrapped(&self.text(&listing, &trees, output_reserve))?;
         }
         Ok(Status::Done)
     }
 
-    fn text(&self, listing: &Listing, output_reserve: Tokens) -> String {
+    fn text(
+        &self,
+        listing: &Listing,
+        trees: &SessionTrees,
+        output_reserve: Tokens,
+    ) -> String {
         let mut text = String::new();
-        for listed in &listing.sessions {
+        for (idx, listed) in listing.sessions.iter().enumerate() {
             if let Ok(summary) = &listed.summary {
                 row(&mut text, listed, summary, output_reserve);
+                if self.usage {
+                    usage_lines(&mut text, trees, idx);
+                }
+                text.push('\n');
             }
         }
         let (calls, distinct) = listing.calls();
@@ -143,7 +156,7 @@ impl Args {
 }
 
 /// Parses the name of an agent.
-fn agent(given: &str) -> anyhow::Result<&'static str> {
+pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
     let known = STORES.iter().map(|store| store.agent);
     let names: Vec<_> = known.clone().map(plain).collect();
@@ -155,7 +168,7 @@ fn agent(given: &str) -> anyhow::Result<&'static str> {
 }
 
 /// Finds the files of these folders, or of all agents, and the number of files that Plimsoll wrote. Prints warnings.
-fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundFile>, usize)> {
+pub(super) fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundFile>, usize)> {
     let (mut files, mut n_own_outputs) = (Vec::new(), 0);
     let mut add = |mut found: FoundFiles| {
         found.notes().for_each(|text| note(&text));
@@ -198,8 +211,8 @@ fn row(
     };
     let mut line = format!(
         "{:<16}  {:<14}  {context}  {}",
-        time(listed.found.modified),
-        listed.found.agent.unwrap_or(summary.format_label()),
+        summary.ended.and_then(recorded_time).map_or_else(|| "no time".to_owned(), minute),
+        listed.agent_name(),
         counted(summary.messages, "message"),
     );
     if summary.compactions > 0 {
@@ -228,17 +241,75 @@ fn row(
     );
     let number = listed.conversation.map(|n| format!(" --conversation {}", n + 1));
     let _ =
-        writeln!(text, "    {}{}\n", clean(&shown(&listed.found.path)), number.unwrap_or_default());
+        writeln!(text, "    {}{}", clean(&shown(&listed.found.path)), number.unwrap_or_default());
 }
 
 fn rfc3339(time: SystemTime) -> Option<String> {
     units::rfc3339(time.duration_since(UNIX_EPOCH).ok()?)
 }
 
+/// Formats a recorded time, in milliseconds since 1970, as RFC 3339.
+fn recorded_time(time: i64) -> Option<String> {
+    units::rfc3339(Duration::from_millis(u64::try_from(time).ok()?))
+}
+
+/// Shortens a time in RFC 3339 to the minute.
+fn minute(time: String) -> String {
+    time.get(..16).unwrap_or_default().replace('T', " ")
+}
+
 /// Formats a time to the minute, in UTC; empty if unknown.
 fn time(time: Option<SystemTime>) -> String {
-    let text = time.and_then(rfc3339).unwrap_or_default();
-    text.get(..16).unwrap_or_default().replace('T', " ")
+    minute(time.and_then(rfc3339).unwrap_or_default())
+}
+
+/// Returns the caches of a list; empty ones with `--no-state`.
+pub(super) fn caches(shared: &GlobalOptions, has_usage: bool) -> (Cache, Option<UsageCache>) {
+    let load = || if shared.no_state { UsageCache::default() } else { UsageCache::load() };
+    let summaries = if shared.no_state { Cache::default() } else { Cache::load() };
+    (summaries, has_usage.then(load))
+}
+
+/// Writes the caches of a list.
+pub(super) fn save(summaries: &mut Cache, usage: Option<&mut UsageCache>) {
+    let saved = summaries.save().and_then(|()| usage.map_or(Ok(()), UsageCache::save));
+    if let Err(error) = saved {
+        note(&format!("the list of sessions cannot be cached ({error})"));
+    }
+}
+
+/// Writes what a session and the agents of its tree used.
+fn usage_lines(text: &mut String, trees: &SessionTrees, idx: usize) {
+    let own = &trees.own[idx];
+    let _ = writeln!(text, "    {}", sums(own));
+    let Some(tree) = trees.tree(idx) else {
+        return;
+    };
+    let _ = writeln!(text, "    with {}: {}", counted(tree.agents.len() - 1, "other agent"), sums(&tree.total));
+    for agent in &tree.agents {
+        let title: String = agent.conversation().title.chars().take(TITLE_CHARS).collect();
+        let _ = writeln!(text, "      {}: {}", clean(&title), sums(&agent.row));
+    }
+}
+
+/// Formats tokens, cost, peak and calls above the window.
+fn sums(row: &UsageRow) -> String {
+    let cost = row.cost().map_or_else(|| "cost unknown".to_owned(), usd);
+    let star = if row.unpriced > 0 && row.cost().is_some() { "*" } else { "" };
+    let mut text = format!(
+        "{}, {} in, {} out, {cost}{star}, peak {}",
+        counted(row.calls, "call"),
+        row.input.short(),
+        row.output.short(),
+        percent(row.peak)
+    );
+    if row.misses > 0 {
+        let _ = write!(text, ", {}", cache_misses(row.misses));
+    }
+    if row.overflows > 0 {
+        let _ = write!(text, ", {} above the window", counted(row.overflows, "call"));
+    }
+    text
 }
 
 fn shown(path: &Path) -> String {

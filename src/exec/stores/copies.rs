@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Calls of a session that another file has too.
@@ -20,6 +20,8 @@ pub struct RepeatedCalls {
     pub calls: usize,
     /// Name of the other file.
     pub file: String,
+    /// The other file.
+    pub path: PathBuf,
 }
 
 /// The calls of a session, to find them in other files.
@@ -81,8 +83,8 @@ pub(super) fn copies(sessions: &[ComparedCalls<'_>]) -> Vec<(usize, RepeatedCall
         // Of equal numbers, the first file.
         let most = shared.into_iter().max_by_key(|(owner, n)| (*n, Reverse(*owner)));
         copies.extend(most.map(|(owner, calls)| {
-            let file = file_name(sessions[owner].path);
-            (idx, RepeatedCalls { calls, file })
+            let path = sessions[owner].path;
+            (idx, RepeatedCalls { calls, file: file_name(path), path: path.to_owned() })
         }));
     }
     copies
@@ -118,7 +120,7 @@ pub fn repeated_calls(path: &Path, session: &Session) -> Option<RepeatedCalls> {
         let ids = CallIds::of(parsed.sessions.first()?);
         let calls = own.shared(&ids);
         (calls > 0 && ids.begun <= own.begun)
-            .then(|| RepeatedCalls { calls, file: file_name(&other) })
+            .then(|| RepeatedCalls { calls, file: file_name(&other), path: other })
     });
     shared.max_by_key(|repeated| repeated.calls)
 }

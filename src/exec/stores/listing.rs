@@ -35,10 +35,16 @@ pub struct ListedSession {
     /// Its calls that an earlier session has too.
     pub repeats: Option<RepeatedCalls>,
     /// What its calls used, if the list has a cache of it.
-    pub usage: Option<FileUsage>,
+    pub usage: Option<Arc<FileUsage>>,
 }
 
 impl ListedSession {
+    /// Returns the name of the agent: that of its store, else that of the format.
+    pub fn agent_name(&self) -> &str {
+        let format = || self.summary.as_ref().map_or("", SessionSummary::format_label);
+        self.found.agent.unwrap_or_else(format)
+    }
+
     /// Returns the time of its last call in milliseconds since 1970; `None` if not recorded.
     pub fn ended(&self) -> Option<i64> {
         self.summary.as_ref().ok()?.ended
@@ -84,6 +90,12 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Keeps the newest `most` sessions.
+    pub fn shorten(&mut self, most: usize) {
+        self.left += self.sessions.len().saturating_sub(most);
+        self.sessions.truncate(most);
+    }
+
     /// Returns whether the `most` newest sessions are listed. All other files were written at this time or before, so their
     /// calls are not later.
     fn has_newest(&self, most: usize, others: Option<SystemTime>) -> bool {
@@ -201,7 +213,7 @@ fn named_by_id(summary: &SessionSummary) -> Option<(String, String)> {
 /// A summary with usage, read or from the cache.
 struct ReadItem {
     summary: Result<SessionSummary, String>,
-    usage: Option<FileUsage>,
+    usage: Option<Arc<FileUsage>>,
     is_new: bool,
 }
 
@@ -321,10 +333,12 @@ impl ListingItem {
                 ReadItem { summary: known.clone(), usage: None, is_new: false }
             }
             (Some(known), Some(Some(usage))) => {
-                ReadItem { summary: known.clone(), usage: Some(usage.clone()), is_new: false }
+                ReadItem { summary: known.clone(), usage: Some(usage), is_new: false }
             }
             _ => match self.summarize(usages.is_some()) {
-                Ok((summary, usage)) => ReadItem { summary: Ok(summary), usage, is_new: true },
+                Ok((summary, usage)) => {
+                    ReadItem { summary: Ok(summary), usage: usage.map(Arc::new), is_new: true }
+                }
                 Err(why) => ReadItem { summary: Err(why), usage: None, is_new: true },
             },
         }

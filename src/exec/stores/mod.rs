@@ -10,6 +10,7 @@ mod listing;
 mod locations;
 mod project;
 mod summary;
+mod tree;
 mod usage;
 
 pub use cache::Cache;
@@ -21,6 +22,7 @@ pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
+pub use tree::{AgentUsage, ListUsage, SessionTree, SessionTrees};
 pub use usage::{ConversationUsage, FileUsage, Relation, UsageCache};
 
 /// An agent whose sessions can be found.

@@ -48,6 +48,8 @@ pub struct SessionSummary {
     pub conversations: usize,
     /// Size in bytes.
     pub bytes: u64,
+    /// Version of the agent, if recorded.
+    pub agent_version: Option<String>,
     /// Id by which other sessions refer to it, if any.
     pub id: Option<String>,
     /// Id of the session that started it, if it belongs to a sub-agent.
@@ -208,6 +210,7 @@ impl SessionSummary {
             call_ids: ids,
             title: session.title.clone(),
             project: session.project.clone(),
+            agent_version: session.agent_version.clone(),
             format: session.source.format.to_owned(),
             messages: session.n_history(),
             calls: session.calls.len(),

@@ -14,6 +14,7 @@ use crate::units::{Millis, Tokens};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 /// Version of the cached usage, increased when that of the same file changes.
@@ -38,8 +39,6 @@ pub struct ConversationUsage {
     pub title: String,
     /// Relation to the other conversations of the file.
     pub relation: Relation,
-    /// Version of the agent that wrote the file; `None` if not recorded.
-    pub agent_version: Option<String>,
     /// Number of messages of the history.
     pub messages: usize,
     /// Time of the first and of the last call with a time.
@@ -84,7 +83,6 @@ impl ConversationUsage {
                 Track::SubAgent(agent) => Relation::SubAgent(agent.kind.as_deref().map(Into::into)),
                 Track::Branch => Relation::Branch,
             },
-            agent_version: session.agent_version.as_deref().map(Into::into),
             messages: session.n_history(),
             times: times().min().zip(times().max()),
             end: (outcome.end, case.windows.at(outcome.samples.len())),
@@ -112,7 +110,7 @@ pub struct UsageCache {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CachedUsage {
     key: FileKey,
-    usage: FileUsage,
+    usage: Arc<FileUsage>,
 }
 
 /// Content of the cache file.
@@ -151,16 +149,21 @@ impl UsageCache {
     }
 
     /// Returns the usage of an unchanged file, or of the session with this id and version in a file with several.
-    pub(super) fn get(&self, found: &FoundFile, (id, version): (&str, u64)) -> Option<&FileUsage> {
+    pub(super) fn get(&self, found: &FoundFile, (id, version): (&str, u64)) -> Option<Arc<FileUsage>> {
         let (path, key) = file_key(found, id, version)?;
         let known = self.files.get(&path)?;
-        (known.key == key).then_some(&known.usage)
+        (known.key == key).then(|| Arc::clone(&known.usage))
     }
 
-    pub(super) fn put(&mut self, found: &FoundFile, (id, version): (&str, u64), usage: &FileUsage) {
+    pub(super) fn put(
+        &mut self,
+        found: &FoundFile,
+        (id, version): (&str, u64),
+        usage: &Arc<FileUsage>,
+    ) {
         if let Some((path, key)) = file_key(found, id, version) {
             self.is_changed = true;
-            self.files.insert(path, CachedUsage { key, usage: usage.clone() });
+            self.files.insert(path, CachedUsage { key, usage: Arc::clone(usage) });
         }
     }
 

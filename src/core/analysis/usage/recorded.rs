@@ -2,8 +2,8 @@
 
 use super::call_identities;
 use crate::analysis::cost::{Billing, Bills, CacheMiss, Cost, audit, price_recorded};
-use crate::engine::{Case, Outcome};
-use crate::units::{Millis, Tokens, Usd};
+use crate::engine::{Budget, Case, Outcome};
+use crate::units::{Millis, Share, Tokens, Usd};
 use serde::{Deserialize, Serialize};
 
 /// What the recorded calls of a session used.
@@ -52,6 +52,13 @@ pub struct UsedCall {
     pub is_rejected: bool,
     /// Number of recorded compactions directly before the call, or behind it if it is the last.
     pub compactions: usize,
+}
+
+impl UsedCall {
+    /// Returns the context as a share of the usable window.
+    pub fn pressure(&self, output_reserve: Tokens) -> Share {
+        Budget { window: self.window, output_reserve }.pressure(self.context)
+    }
 }
 
 /// Returns what each recorded call used. `recorded` is the lane of that name. The sums equal the figures of

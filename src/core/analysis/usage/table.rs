@@ -3,7 +3,6 @@
 use super::period::Days;
 use super::{Period, RecordedUsage, UsedCall};
 use crate::analysis::cost::Cause;
-use crate::engine::Budget;
 use crate::units::{Millis, Share, Tokens, Usd};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -118,6 +117,34 @@ impl UsageRow {
         most.map(|(cause, _)| *cause)
     }
 
+    /// Adds what other calls used. The numbers of sessions are added, so the rows must not share one.
+    pub fn merge(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.calls += other.calls;
+        self.rejected += other.rejected;
+        self.input += other.input;
+        self.input_with_cache += other.input_with_cache;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.output += other.output;
+        self.reasoning += other.reasoning;
+        self.estimated_outputs += other.estimated_outputs;
+        self.estimated_inputs += other.estimated_inputs;
+        self.usd += other.usd;
+        self.unpriced += other.unpriced;
+        self.misses += other.misses;
+        self.miss_tokens += other.miss_tokens;
+        self.miss_usd += other.miss_usd;
+        self.unpriced_misses += other.unpriced_misses;
+        for (cause, tokens) in &other.miss_causes {
+            *self.miss_causes.entry(*cause).or_default() += *tokens;
+        }
+        self.compactions += other.compactions;
+        self.overflows += other.overflows;
+        self.peak = Share(self.peak.0.max(other.peak.0));
+        self.models.extend(other.models.iter().cloned());
+    }
+
     fn add(&mut self, call: &UsedCall, model: Option<&String>, pressure: Share) {
         self.calls += 1;
         self.rejected += usize::from(call.is_rejected);
@@ -220,7 +247,7 @@ impl UsageTable {
         let mut rows: HashMap<RowKey<'_>, GrowingRow> = HashMap::new();
         let mut total = GrowingRow::default();
         let blocks = if query.key == UsageKey::Block { blocks(&calls) } else { Vec::new() };
-        for DistinctCall { of, call, time } in calls {
+        for DistinctCall { of, call, time, .. } in calls {
             let day = time.and_then(|time| days.of(time));
             if !query.includes(day) {
                 continue;
@@ -233,8 +260,7 @@ impl UsageTable {
                 UsageKey::Model => RowKey::Name(model.map_or("", String::as_str)),
                 UsageKey::Agent => RowKey::Name(of.agent),
             };
-            let budget = Budget { window: call.window, output_reserve: query.output_reserve };
-            let pressure = budget.pressure(call.context);
+            let pressure = call.pressure(query.output_reserve);
             rows.entry(row).or_default().add(of.session, call, model, pressure);
             total.add(of.session, call, model, pressure);
         }
@@ -264,6 +290,16 @@ impl UsageTable {
     }
 }
 
+/// Returns what each of these conversations used, without calls that another one contains and that begins first.
+pub fn usage_of_each(sessions: &[UsedSession<'_>], output_reserve: Tokens) -> Vec<UsageRow> {
+    let mut rows = vec![UsageRow::default(); sessions.len()];
+    for DistinctCall { idx, of, call, .. } in distinct(sessions).0 {
+        let model = call.model.and_then(|model| of.usage.models.get(model));
+        rows[idx].add(call, model, call.pressure(output_reserve));
+    }
+    rows
+}
+
 /// The key of a row. Rows without a time are first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum RowKey<'a> {
@@ -288,6 +324,8 @@ impl RowKey<'_> {
 
 /// A call that no earlier session contains.
 struct DistinctCall<'a, 's> {
+    /// Index of its session.
+    idx: usize,
     of: &'a UsedSession<'s>,
     call: &'a UsedCall,
     /// Its time, or that of its session.
@@ -301,12 +339,13 @@ fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's
         // Unknown times are last: a copy often lacks what its original has.
         first.or(session.time).map_or(i64::MAX, |time| time.0)
     };
-    let mut order: Vec<(i64, &UsedSession<'_>)> =
-        sessions.iter().map(|session| (begun(session), session)).collect();
-    order.sort_by_key(|(begun, _)| *begun);
+    let mut order: Vec<(i64, usize)> =
+        sessions.iter().enumerate().map(|(idx, session)| (begun(session), idx)).collect();
+    order.sort_unstable();
     let n: usize = sessions.iter().map(|session| session.usage.calls.len()).sum();
     let (mut calls, mut known, mut copies) = (Vec::with_capacity(n), HashSet::with_capacity(n), 0);
-    for (_, of) in order {
+    for (_, idx) in order {
+        let of = &sessions[idx];
         let mut time = of.usage.calls.iter().find_map(|call| call.time).or(of.time);
         for call in &of.usage.calls {
             if call.identity.is_some_and(|identity| !known.insert(identity)) {
@@ -314,7 +353,7 @@ fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's
                 continue;
             }
             time = call.time.or(time);
-            calls.push(DistinctCall { of, call, time });
+            calls.push(DistinctCall { idx, of, call, time });
         }
     }
     (calls, copies)

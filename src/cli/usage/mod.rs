@@ -1,0 +1,171 @@
+//! `plimsoll usage`: what the calls of many sessions used, by day, project, model or another key.
+
+mod json_output;
+mod text;
+
+use super::args::{GlobalOptions, row_limit};
+use super::output::{json, print};
+use super::sessions::{agent, caches, found, save};
+use super::status::Status;
+use crate::analysis::usage::{Period, UsageKey, UsageQuery, UsageTable};
+use crate::exec::stores::{ListCaches, ListUsage, list};
+use crate::presets::default_output_reserve;
+use crate::progress::Progress;
+use anyhow::{Context as _, anyhow};
+use clap::ValueEnum;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{ToSpan as _, Zoned};
+pub(super) use json_output::{CallSums, UsageOutput, UsageSums};
+use std::path::PathBuf;
+
+/// Sum tokens, cost, cache misses and compactions by day, project, model or agent
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without a folder, the agents' own folders are read. A call counts once, on the day of its own time, even if a resumed or forked session repeats it; a sub-agent's calls count for the session that started it. The results are cached by size and modification time. `cached` is the share of the input that was read from the cache; `misses` are calls that sent again what an earlier call had sent and the cache did not have, with their cost above cache reads; `peak` is the largest context as a share of the usable window; `overflows` are calls above the window. * marks a cost that lacks calls of models without a price.\n\nExamples:\n  plimsoll usage sample_sessions\n  plimsoll usage sample_sessions --by model --csv"
+)]
+pub(super) struct Args {
+    /// Folders or session files [default: the agents' own folders]
+    #[arg(value_name = "FOLDER|FILE")]
+    folders: Vec<PathBuf>,
+    /// Key of the rows; a block is five hours
+    #[arg(long, value_enum, default_value = "day")]
+    by: By,
+    /// First day, such as 2026-11-01, today or yesterday
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// Last day
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
+    /// Time zone of the days, such as Europe/Berlin or UTC [default: the system's]
+    #[arg(long, value_name = "NAME")]
+    timezone: Option<String>,
+    /// One agent only, such as claude-code or codex
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
+    agent: Option<&'static str>,
+    /// Number of rows: the newest periods, or the largest of others; 0: all
+    #[arg(long, value_name = "N", value_parser = row_limit, default_value = "0")]
+    limit: usize,
+    /// Print one line per row
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Key of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Day,
+    Week,
+    Month,
+    Block,
+    Project,
+    Model,
+    Agent,
+}
+
+impl By {
+    fn key(self) -> UsageKey {
+        match self {
+            Self::Day => UsageKey::Period(Period::Day),
+            Self::Week => UsageKey::Period(Period::Week),
+            Self::Month => UsageKey::Period(Period::Month),
+            Self::Block => UsageKey::Block,
+            Self::Project => UsageKey::Project,
+            Self::Model => UsageKey::Model,
+            Self::Agent => UsageKey::Agent,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Block => "block",
+            Self::Project => "project",
+            Self::Model => "model",
+            Self::Agent => "agent",
+        }
+    }
+
+    fn is_period(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month | Self::Block)
+    }
+}
+
+impl Args {
+    pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
+        let query = self.query(shared)?;
+        let progress = Progress::default();
+        let (mut files, _) = found(&self.folders, &progress)?;
+        files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
+        // Every conversation of a file counts, whether the file or its folder was named.
+        files.iter_mut().for_each(|file| file.is_named = false);
+        let (mut summaries, mut usage) = caches(shared, true);
+        let caches = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
+        let listing = list(&files, usize::MAX, caches, &progress, |_| {})?;
+        save(&mut summaries, usage.as_mut());
+        let used = ListUsage::new(&listing);
+        let mut table = UsageTable::new(&used.sessions(&listing), &query);
+        self.shorten(&mut table);
+        if shared.json {
+            json(&UsageOutput::new(self.by.name(), &table, &query, &listing))?;
+        } else if self.csv {
+            print(&text::csv(self.by.name(), &table))?;
+        } else {
+            print(&text::text(self.by.name(), &table, &listing))?;
+        }
+        Ok(Status::Done)
+    }
+
+    /// Removes rows beyond the limit. The sums contain them.
+    fn shorten(&self, table: &mut UsageTable) {
+        let n = table.rows.len();
+        if self.limit == 0 || n <= self.limit {
+            return;
+        }
+        if self.by.is_period() {
+            table.rows.drain(..n - self.limit);
+        } else {
+            table.rows.truncate(self.limit);
+        }
+    }
+
+    fn query(&self, shared: &GlobalOptions) -> anyhow::Result<UsageQuery> {
+        let zone = match &self.timezone {
+            None => TimeZone::system(),
+            Some(name) => TimeZone::get(name).map_err(|_| {
+                anyhow!("--timezone: {name} is no time zone; give a name such as Europe/Berlin or UTC")
+            })?,
+        };
+        let today = Zoned::now().with_time_zone(zone.clone()).date();
+        let day = |given: &Option<String>, option: &str| -> anyhow::Result<Option<Date>> {
+            let parsed = given.as_deref().map(|given| day(given, today));
+            parsed.transpose().with_context(|| option.to_owned())
+        };
+        let (since, until) = (day(&self.since, "--since")?, day(&self.until, "--until")?);
+        if let (Some(since), Some(until)) = (since, until)
+            && since > until
+        {
+            return Err(anyhow!("--since {since} is after --until {until}"));
+        }
+        Ok(UsageQuery {
+            key: self.by.key(),
+            zone,
+            since,
+            until,
+            output_reserve: shared.output_reserve.unwrap_or_else(default_output_reserve),
+        })
+    }
+}
+
+/// Parses a day.
+fn day(given: &str, today: Date) -> anyhow::Result<Date> {
+    match given {
+        "today" => Ok(today),
+        "yesterday" => Ok(today.checked_sub(1.day())?),
+        date => date
+            .parse()
+            .map_err(|_| anyhow!("{given} is no day; give one such as 2026-11-01, today or yesterday")),
+    }
+}

@@ -1,0 +1,138 @@
+//! The result of `plimsoll usage` as text and as CSV.
+
+use crate::analysis::usage::{UsageRow, UsageTable};
+use crate::cli::output::{clean, counted};
+use crate::exec::stores::Listing;
+use crate::figure::{usd, whole_percent};
+use crate::report::quoted;
+use crate::units::Usd;
+use std::fmt::Write as _;
+
+/// Heads of the columns behind the key.
+const HEADS: [&str; 10] = [
+    "sessions", "calls", "input", "cached", "output", "cost", "misses", "compactions", "peak",
+    "overflows",
+];
+
+/// Text of a value that is unknown or zero.
+const NONE: &str = "–";
+
+/// Returns the table as text.
+pub(super) fn text(by: &str, table: &UsageTable, listing: &Listing) -> String {
+    if table.total.calls == 0 {
+        return "No call was found. `plimsoll sessions` says where it looks.\n".to_owned();
+    }
+    let mut lines: Vec<[String; 11]> = vec![line(by.to_owned(), HEADS.map(str::to_owned))];
+    lines.extend(table.rows.iter().map(|row| line(name(&row.key), cells(row))));
+    lines.push(line("total".to_owned(), cells(&table.total)));
+    let width = |column: usize| {
+        let widths = lines.iter().map(|line| line[column].chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let widths: [usize; 11] = std::array::from_fn(width);
+    let mut text = String::new();
+    for line in &lines {
+        let key = &line[0];
+        let _ = write!(text, "{key}{}", " ".repeat(widths[0] - key.chars().count()));
+        for (cell, width) in line.iter().zip(widths).skip(1) {
+            let _ = write!(text, "  {}{cell}", " ".repeat(width - cell.chars().count()));
+        }
+        text.push('\n');
+    }
+    for remark in remarks(table, listing) {
+        let _ = writeln!(text, "{remark}");
+    }
+    text
+}
+
+fn line(key: String, cells: [String; 10]) -> [String; 11] {
+    let mut all = cells.into_iter();
+    std::array::from_fn(|at| if at == 0 { key.clone() } else { all.next().unwrap_or_default() })
+}
+
+/// Returns what the sums lack, and how much of them is counted rather than reported.
+fn remarks(table: &UsageTable, listing: &Listing) -> Vec<String> {
+    let total = &table.total;
+    let mut remarks = Vec::new();
+    if total.unpriced > 0 {
+        let n = counted(total.unpriced, "call");
+        remarks.push(format!("* without {n} of models without a known price"));
+    }
+    if total.estimated_inputs > 0 {
+        let n = counted(total.estimated_inputs, "call");
+        remarks.push(format!("{n} without recorded usage: counted from the text"));
+    }
+    let answers = total.estimated_outputs.saturating_sub(total.estimated_inputs);
+    if answers > 0 {
+        let n = counted(answers, "answer");
+        remarks.push(format!("{n} without a recorded size: counted from the text"));
+    }
+    if table.copies > 0 {
+        let n = counted(table.copies, "call");
+        remarks.push(format!("{n} in two sessions: counted once"));
+    }
+    if !listing.unread.is_empty() {
+        let n = counted(listing.unread.len(), "file");
+        remarks.push(format!("{n}: not a session that can be opened (`plimsoll sessions --json` says why)"));
+    }
+    remarks
+}
+
+fn name(key: &str) -> String {
+    if key.is_empty() { "not recorded".to_owned() } else { clean(key).into_owned() }
+}
+
+/// Returns the figures of a row, in the order of [`HEADS`].
+fn cells(row: &UsageRow) -> [String; 10] {
+    let number = |n: usize| if n == 0 { NONE.to_owned() } else { n.to_string() };
+    let star = if row.unpriced > 0 { "*" } else { "" };
+    let misses = match (row.misses, row.miss_cost()) {
+        (0, _) => NONE.to_owned(),
+        (n, Some(cost)) => format!("{n} · {}", usd(cost)),
+        (n, None) => n.to_string(),
+    };
+    [
+        row.sessions.to_string(),
+        row.calls.to_string(),
+        row.input.short(),
+        row.cached_share().map_or_else(|| NONE.to_owned(), whole_percent),
+        row.output.short(),
+        row.cost().map_or_else(|| NONE.to_owned(), |cost| format!("{}{star}", usd(cost))),
+        misses,
+        number(row.compactions),
+        whole_percent(row.peak),
+        number(row.overflows),
+    ]
+}
+
+/// Returns one line a row, with the names of `--json`.
+pub(super) fn csv(by: &str, table: &UsageTable) -> String {
+    let mut text = format!(
+        "{by},sessions,calls,rejected_calls,input_tokens,cache_read_input_tokens,cache_creation_input_tokens,output_tokens,reasoning_output_tokens,cost_usd,unpriced_calls,cache_miss_calls,cache_miss_tokens,cache_miss_usd,compactions,peak_share,overflows\n"
+    );
+    for row in &table.rows {
+        let money = |usd: Option<Usd>| usd.map_or_else(String::new, |usd| format!("{:.6}", usd.0));
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            quoted(&clean(&row.key)),
+            row.sessions,
+            row.calls,
+            row.rejected,
+            row.input.0,
+            row.cache_read.0,
+            row.cache_write.0,
+            row.output.0,
+            row.reasoning.0,
+            money(row.cost()),
+            row.unpriced,
+            row.misses,
+            row.miss_tokens.0,
+            money(row.miss_cost()),
+            row.compactions,
+            row.peak.known().map_or_else(String::new, |share| share.0.to_string()),
+            row.overflows,
+        );
+    }
+    text
+}

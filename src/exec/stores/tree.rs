@@ -1,0 +1,178 @@
+//! Sessions as trees: a session with its sub-agents and with the sessions that resumed or forked it.
+
+use super::{ConversationUsage, FileUsage, ListedSession, Listing, Relation};
+use crate::analysis::usage::{RecordedUsage, UsageRow, UsedSession, usage_of_each};
+use crate::units::{Millis, Tokens};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the sessions of a list used, by conversation and by tree.
+#[derive(Debug)]
+pub struct ListUsage<'a> {
+    conversations: Vec<UsedConversation<'a>>,
+    /// Index of the root of the tree of each session; its own if it is a root.
+    roots: Vec<usize>,
+}
+
+/// What a conversation of a list used.
+#[derive(Debug)]
+struct UsedConversation<'a> {
+    /// Index of its session in the list.
+    listed: usize,
+    /// Usage of its file.
+    file: &'a Arc<FileUsage>,
+    /// Index of the conversation in `file`.
+    idx: usize,
+    /// Its calls, including those that another session contains.
+    usage: RecordedUsage,
+}
+
+/// What an agent of a tree used.
+#[derive(Clone, Debug)]
+pub struct AgentUsage {
+    /// Index of its session in the list.
+    pub listed: usize,
+    /// Sums over its calls, without those that an earlier conversation contains.
+    pub row: UsageRow,
+    /// Usage of its file.
+    file: Arc<FileUsage>,
+    /// Index of its conversation in `file`.
+    idx: usize,
+}
+
+impl<'a> ListUsage<'a> {
+    /// Returns what the sessions of a list used. Sessions without known usage are left out.
+    pub fn new(listing: &'a Listing) -> Self {
+        let listed = listing.sessions.par_iter().enumerate();
+        let conversations = listed.flat_map_iter(|(listed, session)| {
+            let all = session.usage.iter().flat_map(|file| {
+                file.conversations.iter().enumerate().map(move |(idx, used)| (file, idx, used))
+            });
+            all.map(move |(file, idx, used)| UsedConversation {
+                listed,
+                file,
+                idx,
+                usage: used.usage(),
+            })
+        });
+        Self { conversations: conversations.collect(), roots: roots(&listing.sessions) }
+    }
+
+    /// Returns the conversations for [`crate::analysis::usage::UsageTable`], with the session's tree as its session.
+    pub fn sessions<'s>(&'s self, listing: &'s Listing) -> Vec<UsedSession<'s>> {
+        let used = self.conversations.iter().map(|used| {
+            let listed = &listing.sessions[used.listed];
+            let summary = listed.summary.as_ref().ok();
+            UsedSession {
+                session: self.roots[used.listed],
+                project: summary.and_then(|s| s.project.as_deref()).unwrap_or_default(),
+                agent: listed.agent_name(),
+                time: summary.and_then(|s| s.begun).map(Millis),
+                usage: &used.usage,
+            }
+        });
+        used.collect()
+    }
+
+}
+
+/// What each session of a list used, and the trees of those that belong together.
+#[derive(Debug, Default)]
+pub struct SessionTrees {
+    /// What each session used by itself, without calls that an earlier session contains.
+    pub own: Vec<UsageRow>,
+    /// The trees by the index of their root.
+    trees: BTreeMap<usize, SessionTree>,
+}
+
+/// A session with its sub-agents and with the sessions that resumed or forked it.
+#[derive(Debug, Default)]
+pub struct SessionTree {
+    /// The agents, the root's own conversations first.
+    pub agents: Vec<AgentUsage>,
+    /// Sums over all agents.
+    pub total: UsageRow,
+}
+
+impl SessionTrees {
+    /// Returns what the sessions of a list used. A call that two of them contain counts in the first.
+    pub fn new(listing: &Listing, output_reserve: Tokens) -> Self {
+        let used = ListUsage::new(listing);
+        let rows = usage_of_each(&used.sessions(listing), output_reserve);
+        let mut found = Self {
+            own: vec![UsageRow::default(); listing.sessions.len()],
+            trees: BTreeMap::new(),
+        };
+        for (conversation, mut row) in used.conversations.iter().zip(rows) {
+            let UsedConversation { listed, file, idx, .. } = *conversation;
+            found.own[listed].merge(&row);
+            let root = used.roots[listed];
+            let relation = &file.conversations[idx].relation;
+            row.sessions = usize::from(root == listed && *relation == Relation::Main);
+            let tree = found.trees.entry(root).or_default();
+            tree.total.merge(&row);
+            tree.agents.push(AgentUsage { listed, row, file: Arc::clone(file), idx });
+        }
+        for (root, tree) in &mut found.trees {
+            let order = |agent: &AgentUsage| {
+                (agent.listed != *root, agent.conversation().times, agent.listed, agent.idx)
+            };
+            tree.agents.sort_by_key(order);
+        }
+        found
+    }
+
+    /// Returns the tree of a session with this index; `None` if it is alone or not the root.
+    pub fn tree(&self, listed: usize) -> Option<&SessionTree> {
+        self.trees.get(&listed).filter(|tree| tree.agents.len() > 1)
+    }
+}
+
+impl AgentUsage {
+    /// Returns the conversation.
+    pub fn conversation(&self) -> &ConversationUsage {
+        &self.file.conversations[self.idx]
+    }
+
+    /// Returns whether the agent is a sub-agent. `listed` is its session.
+    pub fn is_sub_agent(&self, listed: &ListedSession) -> bool {
+        listed.parent.is_some() || matches!(self.conversation().relation, Relation::SubAgent(_))
+    }
+
+    /// Returns the recorded kind of a sub-agent.
+    pub fn kind(&self) -> Option<&str> {
+        match &self.conversation().relation {
+            Relation::SubAgent(kind) => kind.as_deref(),
+            Relation::Main | Relation::Branch => None,
+        }
+    }
+}
+
+/// Returns the index of the root of each session: the session that started it, or whose calls it repeats, and so on.
+fn roots(sessions: &[ListedSession]) -> Vec<usize> {
+    let id = |listed: &ListedSession| Some(listed.summary.as_ref().ok()?.id.clone()?);
+    let ids: HashMap<String, usize> =
+        sessions.iter().enumerate().filter_map(|(idx, listed)| Some((id(listed)?, idx))).collect();
+    let paths: HashMap<&Path, usize> =
+        sessions.iter().enumerate().rev().map(|(idx, s)| (&*s.found.path, idx)).collect();
+    let above = |listed: &ListedSession| {
+        let parent = listed.parent.as_ref().and_then(|parent| ids.get(&parent.id));
+        let original = || paths.get(&*listed.repeats.as_ref()?.path);
+        parent.or_else(original).copied()
+    };
+    let above: Vec<Option<usize>> = sessions.iter().map(above).collect();
+    let root = |start: usize| {
+        let mut at = start;
+        // A damaged file can name itself or a circle.
+        for _ in 0..sessions.len() {
+            match above[at] {
+                Some(next) if next != at => at = next,
+                _ => return at,
+            }
+        }
+        start
+    };
+    (0..sessions.len()).map(root).collect()
+}
