@@ -6,6 +6,7 @@ mod search;
 use super::args::{GlobalOptions, row_limit};
 use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
+use crate::figure::usd;
 use super::status::Status;
 use crate::analysis::usage::UsageRow;
 use crate::engine::WindowSource;
@@ -304,7 +305,7 @@ fn sums(row: &UsageRow) -> String {
         percent(row.peak)
     );
     if row.misses > 0 {
-        let _ = write!(text, ", {}", cache_misses(row.misses));
+        let _ = write!(text, ", {}", counted(row.misses, "cache miss"));
     }
     if row.overflows > 0 {
         let _ = write!(text, ", {} above the window", counted(row.overflows, "call"));
