@@ -71,6 +71,7 @@ mod settings;
 mod state;
 mod status;
 mod sweep;
+mod table;
 mod targets;
 mod theme;
 mod tools;
@@ -129,6 +130,7 @@ commands! {
     Report: report,
     Sessions: sessions,
     Usage: usage,
+    Table: table,
     Mcp: mcp,
     Hook: hook,
     Presets: presets,

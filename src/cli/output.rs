@@ -137,6 +137,13 @@ pub(super) fn progress(text: &str) {
     }
 }
 
+/// Prints the progress as a line, unless standard error is a terminal, which shows it all the time.
+pub(super) fn progress_line(text: &str) {
+    if !io::stderr().is_terminal() {
+        to_stderr(&format!("plimsoll: {}\n", clean(text)));
+    }
+}
+
 /// Does long work and shows its progress on a terminal.
 pub(super) fn waiting<T: Send>(name: &str, at: &Progress, work: impl FnOnce() -> T + Send) -> T {
     if !io::stderr().is_terminal() {

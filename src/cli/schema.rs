@@ -6,7 +6,7 @@ use super::output::{json, print};
 use super::status::Status;
 use super::{
     compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp,
-    presets, replay, report, restore, sessions, state, sweep, tools,
+    presets, replay, report, restore, sessions, state, sweep, table, tools,
     usage,
 };
 use anyhow::Context as _;
@@ -48,6 +48,7 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("sessions", schema::<sessions::SessionList<'static>>),
     ("sessions search", schema::<sessions::SessionSearch<'static>>),
     ("usage", schema::<usage::UsageOutput<'static>>),
+    ("table", schema::<table::TableOutput<'static>>),
     ("mcp", schema::<mcp::McpInstallation>),
     ("hook install", schema::<hook::HookSettings>),
     ("hook uninstall", schema::<hook::HookSettings>),

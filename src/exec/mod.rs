@@ -22,6 +22,7 @@ pub mod shell;
 mod state;
 pub mod stores;
 mod summary;
+pub mod tables;
 mod workspaces;
 
 pub use agent_store::Resumed;

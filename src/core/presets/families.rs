@@ -15,6 +15,8 @@ pub(super) struct Family {
     /// Only the vendor offers the models, so that prices of others are those of resellers.
     #[serde(default)]
     pub(super) closed: bool,
+    /// Name of the vendor for OpenTelemetry.
+    pub(super) vendor: Option<String>,
     caching: String,
     writes: Option<String>,
 }

@@ -190,6 +190,12 @@ pub fn lookup(name: &str) -> Option<ListedModel> {
     Some(row.listed(true))
 }
 
+/// Returns the vendor of a model as OpenTelemetry names it, such as `anthropic`; `None` if unknown. Another provider may
+/// serve the model.
+pub fn vendor(name: &str) -> Option<&'static str> {
+    Family::of(&model_key(name))?.vendor.as_deref()
+}
+
 /// Returns a hash of the table in use, which figures in a cache depend on.
 pub fn fingerprint() -> u64 {
     let mut hasher = DefaultHasher::new();

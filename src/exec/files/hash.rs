@@ -9,6 +9,11 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&digest(&SHA256, bytes))
 }
 
+/// Returns the 32 bytes of the hash of bytes.
+pub(crate) fn sha256_bytes(bytes: &[u8]) -> [u8; 32] {
+    array(&digest(&SHA256, bytes))
+}
+
 /// Incremental hash.
 pub(crate) struct Hasher(Context);
 
@@ -27,6 +32,17 @@ impl Hasher {
     pub(crate) fn finish(self) -> String {
         hexadecimal(&self.0.finish())
     }
+
+    /// Returns the 32 bytes of the hash of all bytes.
+    pub(crate) fn finish_bytes(self) -> [u8; 32] {
+        array(&self.0.finish())
+    }
+}
+
+fn array(digest: &Digest) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest.as_ref());
+    bytes
 }
 
 fn hexadecimal(digest: &Digest) -> String {

@@ -17,7 +17,7 @@ mod unpack;
 mod write;
 mod zip;
 
-pub(super) use hash::{Hasher, sha256};
+pub(super) use hash::{Hasher, sha256, sha256_bytes};
 pub use limits::MAX_SESSION_BYTES;
 pub use load_error::LoadError;
 pub(super) use new_file::write_private_file;
@@ -33,7 +33,7 @@ pub(super) use read::{read_all, read_bounded, read_file};
 pub use stamp::Stamp;
 pub(super) use unpack::unpacked;
 pub(super) use write::{
-    StagedFile, replace_keeping_permissions, replace_private, short_reason, write_error, write_new,
+    StagedFile, replace, replace_keeping_permissions, replace_private, short_reason, write_error, write_new,
     write_new_private,
 };
 pub(super) use zip::{START as ZIP_START, files_in};

@@ -39,7 +39,7 @@ pub(crate) fn write_new_private(output: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a file or replaces it, with the permissions that the system's mask allows.
-pub(super) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
     StagedFile::with_bytes(public_builder(), output, bytes)?.replace(output)
 }
 

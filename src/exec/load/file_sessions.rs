@@ -6,7 +6,7 @@ use super::{LoadOptions, case_of, load_entry, parse};
 use crate::engine::Case;
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name, read_all};
-use crate::formats::{DatabaseSession, Input};
+use crate::formats::{self, DatabaseSession, Input, Parsed};
 use crate::progress::Progress;
 use crate::session::{Session, Track};
 use crate::units::Bytes;
@@ -25,11 +25,30 @@ pub struct FileSessions {
     numbers: Vec<usize>,
 }
 
+/// A conversation of a file, with what the file records about it.
+#[derive(Debug)]
+pub(crate) struct OpenedConversation {
+    /// Session, token counts and context windows.
+    pub(crate) case: Case,
+    /// Id of the session, if its format has one.
+    pub(crate) id: Option<String>,
+    /// Id of the session that started it, if it is a sub-agent's.
+    pub(crate) parent: Option<String>,
+    /// `main`, `sub_agent` or `branch`.
+    pub(crate) relation: &'static str,
+    /// Number of warnings about the file.
+    pub(crate) warnings: usize,
+}
+
 #[derive(Debug)]
 enum SessionsContent {
     Database(PathBuf, Box<Snapshot>),
     Document {
         sessions: Vec<Arc<Session>>,
+        /// Number of warnings about the file.
+        warnings: usize,
+        /// Id of the session that started the one of the file.
+        parent: Option<String>,
         /// Keeps the file decompressed while several sessions use it.
         _bytes: Option<Arc<Vec<u8>>>,
     },
@@ -62,7 +81,7 @@ impl FileSessions {
     }
 
     fn parse(document: &Input, progress: &Progress) -> Result<Self, LoadError> {
-        let sessions = parse(document, progress)?.sessions;
+        let Parsed { sessions, warnings, report } = parse(document, progress)?;
         let is_main = |number: &usize| sessions[*number].track == Track::Main;
         let mut numbers: Vec<usize> = (0..sessions.len()).filter(is_main).collect();
         if numbers.len() < 2 {
@@ -75,6 +94,8 @@ impl FileSessions {
             name: document.name.clone(),
             content: SessionsContent::Document {
                 sessions: sessions.into_iter().map(Arc::new).collect(),
+                warnings: warnings.len(),
+                parent: report.parent,
                 _bytes: bytes,
             },
             numbers,
@@ -143,6 +164,62 @@ impl FileSessions {
                     .get(number)
                     .ok_or_else(|| LoadError::no_such_conversation(&self.name, sessions.len()))?;
                 case_of(&self.name, Arc::clone(session), &options, progress)
+            }
+        }
+    }
+
+    /// Returns the number of conversations, with those of sub-agents and abandoned branches.
+    pub(crate) fn n_conversations(&self) -> usize {
+        match &self.content {
+            SessionsContent::Database(_, snapshot) => snapshot.entries().len(),
+            SessionsContent::Document { sessions, .. } => sessions.len(),
+        }
+    }
+
+    /// Prepares any conversation of the file; [`LoadOptions::conversation`] is ignored.
+    ///
+    /// # Errors
+    /// Returns a [`LoadError`] as [`Self::case`] does.
+    pub(crate) fn open_conversation(
+        &self,
+        number: usize,
+        options: &LoadOptions,
+        progress: &Progress,
+    ) -> Result<OpenedConversation, LoadError> {
+        let options = LoadOptions { conversation: number, ..*options };
+        match &self.content {
+            SessionsContent::Database(path, snapshot) => {
+                let loaded = load_entry(snapshot, path, &options, progress)?;
+                let entry = &snapshot.entries()[number];
+                let is_main = self.numbers.contains(&number);
+                Ok(OpenedConversation {
+                    case: loaded.case,
+                    id: Some(entry.id.clone()),
+                    parent: entry.parent.clone(),
+                    relation: if is_main { "main" } else { "sub_agent" },
+                    warnings: loaded.warnings.len(),
+                })
+            }
+            SessionsContent::Document { warnings, parent, .. } => {
+                let case = self.case(number, &options, progress)?;
+                // The identity is that of the file's only session.
+                let identity = || formats::identity_of(&case.session.source);
+                let own = (self.numbers.len() == 1).then(identity).flatten();
+                let own = own.map(|identity| identity.id.into_string());
+                let (id, parent, relation) = match &case.session.track {
+                    Track::Main if parent.is_some() => (own, parent.clone(), "sub_agent"),
+                    Track::Main => (own, None, "main"),
+                    Track::SubAgent(agent) => {
+                        let id = agent.id.as_deref().map(str::to_owned);
+                        match parent {
+                            // A file of its own.
+                            Some(parent) => (own.or(id), Some(parent.clone()), "sub_agent"),
+                            None => (id, own, "sub_agent"),
+                        }
+                    }
+                    Track::Branch => (own, parent.clone(), "branch"),
+                };
+                Ok(OpenedConversation { case, id, parent, relation, warnings: *warnings })
             }
         }
     }

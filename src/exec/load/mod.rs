@@ -9,7 +9,8 @@ mod source;
 mod sub_agents;
 
 pub use file_sessions::FileSessions;
-pub(super) use session_folder::{events_in, is_piece, stamp_of};
+pub(super) use file_sessions::OpenedConversation;
+pub(super) use session_folder::{events_in, files_of, is_piece, stamp_of};
 pub(super) use sub_agents::parent_name;
 
 use super::database::Snapshot;

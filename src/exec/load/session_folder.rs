@@ -73,9 +73,14 @@ pub(crate) fn events_in(folder: &Path) -> Option<Vec<PathBuf>> {
     events(folder).map(|files| files.paths)
 }
 
+/// Returns the files of the session at a path; the path itself if it is a single file.
+pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
+    files_at(path).map_or_else(|| vec![path.to_owned()], |files| files.paths)
+}
+
 /// Returns a text that differs after any file of the session at a path has changed; `None` if one cannot be read.
 pub(crate) fn stamp_of(path: &Path) -> Option<String> {
-    let files = files_at(path).map_or_else(|| vec![path.to_owned()], |files| files.paths);
+    let files = files_of(path);
     let mut hasher = Hasher::new();
     for file in files {
         hasher.update(file.as_os_str().as_encoded_bytes());

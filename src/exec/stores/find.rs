@@ -90,6 +90,14 @@ pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
     Ok(search.finish())
 }
 
+/// Finds the files below a folder as [`find_in`] does, however many there are. Blocks.
+///
+/// # Errors
+/// Returns a [`LoadError`] as [`find_in`] does.
+pub(crate) fn find_all_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
+    find_up_to(usize::MAX, folder, progress)
+}
+
 /// Finds the files below a folder that may contain a session. A file is found itself. Blocks.
 ///
 /// # Errors

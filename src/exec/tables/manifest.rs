@@ -1,0 +1,95 @@
+//! Manifests: what a part of the tables was made of.
+
+use super::column::ContentHash;
+use super::options::{Conditions, TableOptions};
+use crate::exec::files::{Hasher, read_bounded, replace};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Folder of the manifests.
+const FOLDER: &str = "_manifest";
+
+/// Maximum size of a manifest in bytes. One has 67 for each input, and at most a few thousand inputs.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What a part was made of. It contains no time and no path of the machine, so that the same work writes the same bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Name of the part.
+    pub(super) part: String,
+    pub(super) conditions_sha256: String,
+    pub(super) conditions: Conditions,
+    /// Hashes of the contents that were read, in order.
+    pub(super) inputs: Vec<String>,
+    /// Hashes of the contents that took too long. `--resume` reads them again.
+    pub(super) timed_out: Vec<String>,
+    /// Number of rows of `failures`.
+    pub(super) failures: usize,
+    /// Files of the part.
+    pub(super) files: Vec<ManifestFile>,
+}
+
+/// A file of a part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ManifestFile {
+    /// Path below the folder.
+    pub(super) path: String,
+    pub(super) rows: usize,
+    pub(super) bytes: u64,
+}
+
+impl Manifest {
+    /// Returns the contents that the folder has under these conditions.
+    pub(super) fn known_inputs(options: &TableOptions) -> HashSet<String> {
+        let conditions = options.conditions().sha256();
+        let folder = fs::read_dir(options.output.join(FOLDER)).into_iter().flatten().flatten();
+        let manifests = folder.filter_map(|entry| Self::read(&entry.path()));
+        let manifests = manifests.filter(|manifest| manifest.conditions_sha256 == conditions);
+        let inputs = manifests.flat_map(|manifest| {
+            let timed_out: HashSet<String> = manifest.timed_out.into_iter().collect();
+            manifest.inputs.into_iter().filter(move |input| !timed_out.contains(input))
+        });
+        inputs.collect()
+    }
+
+    /// Reads a manifest; `None` if the file is not one, such as that of another version.
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = read_bounded(path, MAX_BYTES).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Writes the manifest. It is the last file of a part.
+    pub(super) fn write(&self, output: &Path) -> io::Result<PathBuf> {
+        let folder = output.join(FOLDER);
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{}.json", self.part));
+        let mut json = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        json.push('\n');
+        replace(&path, json.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// Returns the name of a part: 16 hexadecimal digits of the hash of its contents and conditions. Files that cannot be read
+/// have no content and count by their names.
+pub(super) fn part_name(
+    contents: &[ContentHash],
+    unread: &[&str],
+    conditions: &Conditions,
+) -> String {
+    let mut contents: Vec<&ContentHash> = contents.iter().collect();
+    contents.sort();
+    let mut unread = unread.to_vec();
+    unread.sort_unstable();
+    let mut hasher = Hasher::new();
+    contents.iter().for_each(|content| hasher.update(content.bytes()));
+    for name in unread {
+        hasher.update(name.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.update(conditions.sha256().as_bytes());
+    hasher.finish()[..16].to_owned()
+}
