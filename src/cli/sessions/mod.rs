@@ -73,9 +73,8 @@ impl Args {
         let mut listing = list(&files, limit, caches, &progress, |_| {})?;
         save(&mut cache, usage.as_mut());
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
-        // Trees are complete: files are read in parallel, so more may be known than are listed.
-        let trees = SessionTrees::new(&listing, output_reserve);
         listing.shorten(limit);
+        let trees = SessionTrees::new(&listing, output_reserve);
         if shared.json {
             let counts = (output_reserve, n_own_outputs);
             json(&json_output(&listing, &trees, &self.folders, counts))?;
@@ -92,9 +91,13 @@ impl Args {
         output_reserve: Tokens,
     ) -> String {
         let mut text = String::new();
+        let starters = listing.starters();
+        let mut started = vec![0; starters.len()];
+        starters.iter().for_each(|starter| started[*starter] += 1);
         for (idx, listed) in listing.sessions.iter().enumerate() {
-            if let Ok(summary) = &listed.summary {
-                row(&mut text, listed, summary, output_reserve);
+            // A sub-agent is in the line of the session that started it.
+            if let (Ok(summary), true) = (&listed.summary, starters[idx] == idx) {
+                row(&mut text, (listed, started[idx] - 1), summary, output_reserve);
                 if self.usage {
                     usage_lines(&mut text, trees, idx);
                 }
@@ -190,7 +193,7 @@ pub(super) fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<
 
 fn row(
     text: &mut String,
-    listed: &ListedSession,
+    (listed, sub_agents): (&ListedSession, usize),
     summary: &SessionSummary,
     output_reserve: Tokens,
 ) {
@@ -218,6 +221,9 @@ fn row(
     );
     if summary.compactions > 0 {
         let _ = write!(line, ", {}", counted(summary.compactions, "compaction"));
+    }
+    if sub_agents > 0 {
+        let _ = write!(line, ", {}", counted(sub_agents, "sub-agent"));
     }
     if summary.conversations > 1 {
         let _ = write!(line, ", first of {} conversations", summary.conversations);

@@ -10,7 +10,7 @@ mod sub_agents;
 
 pub use file_sessions::FileSessions;
 pub(super) use session_folder::{events_in, is_piece, stamp_of};
-pub(super) use sub_agents::parent_name;
+pub(super) use sub_agents::{parent_name, started_by};
 
 use super::database::Snapshot;
 use super::files::{LoadError, is_folder, read_all};

@@ -68,8 +68,11 @@ pub static STORES: &[Store] = &[
         agent: "Claude Code",
         locations: &[
             at(Base::Variable("CLAUDE_CONFIG_DIR"), "projects/*/*.jsonl"),
+            at(Base::Variable("CLAUDE_CONFIG_DIR"), "projects/*/*/subagents/**/*.jsonl"),
             at(Base::Home, ".claude/projects/*/*.jsonl"),
+            at(Base::Home, ".claude/projects/*/*/subagents/**/*.jsonl"),
             at(Base::Home, ".config/claude/projects/*/*.jsonl"),
+            at(Base::Home, ".config/claude/projects/*/*/subagents/**/*.jsonl"),
         ],
     },
     Store {

@@ -152,6 +152,15 @@ impl AgentUsage {
 
 /// Returns the index of the root of each session: the session that started it, or whose calls it repeats, and so on.
 fn roots(sessions: &[ListedSession]) -> Vec<usize> {
+    roots_by(sessions, true)
+}
+
+/// Returns the index of the session that started each sub-agent, or was started by none; the own index of other sessions.
+pub(super) fn starters(sessions: &[ListedSession]) -> Vec<usize> {
+    roots_by(sessions, false)
+}
+
+fn roots_by(sessions: &[ListedSession], joins_copies: bool) -> Vec<usize> {
     let id = |listed: &ListedSession| Some(listed.summary.as_ref().ok()?.id.clone()?);
     let ids: HashMap<String, usize> =
         sessions.iter().enumerate().filter_map(|(idx, listed)| Some((id(listed)?, idx))).collect();
@@ -160,7 +169,7 @@ fn roots(sessions: &[ListedSession]) -> Vec<usize> {
     let above = |listed: &ListedSession| {
         let parent = listed.parent.as_ref().and_then(|parent| ids.get(&parent.id));
         let original = || paths.get(&*listed.repeats.as_ref()?.path);
-        parent.or_else(original).copied()
+        parent.or_else(|| original().filter(|_| joins_copies)).copied()
     };
     let above: Vec<Option<usize>> = sessions.iter().map(above).collect();
     let root = |start: usize| {
