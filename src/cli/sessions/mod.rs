@@ -215,7 +215,7 @@ fn row(
     };
     let mut line = format!(
         "{:<16}  {:<14}  {context}  {}",
-        summary.ended.and_then(recorded_time).map_or_else(|| "no time".to_owned(), minute),
+        last_call(summary.ended),
         listed.agent_name(),
         counted(summary.messages, "message"),
     );
@@ -260,14 +260,12 @@ fn recorded_time(time: i64) -> Option<String> {
     units::rfc3339(Duration::from_millis(u64::try_from(time).ok()?))
 }
 
-/// Shortens a time in RFC 3339 to the minute.
-fn minute(time: String) -> String {
-    time.get(..16).unwrap_or_default().replace('T', " ")
-}
-
-/// Formats a time to the minute, in UTC; empty if unknown.
-fn time(time: Option<SystemTime>) -> String {
-    minute(time.and_then(rfc3339).unwrap_or_default())
+/// Formats the time of the last call to the minute, in UTC.
+fn last_call(time: Option<i64>) -> String {
+    match time.and_then(recorded_time) {
+        Some(time) => time.get(..16).unwrap_or_default().replace('T', " "),
+        None => "no time".to_owned(),
+    }
 }
 
 /// Returns the caches of a list; empty ones with `--no-state`.
