@@ -106,6 +106,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("report", "report compacted.jsonl -o report.html"),
     ("sessions", "sessions ."),
     ("usage", "usage ."),
+    ("table", "table compacted.jsonl handoff.json -o tables --format jsonl"),
     ("sessions search", "sessions --search ledger ."),
     ("mcp", "mcp --install"),
     ("hook install", "hook install claude-code"),

@@ -61,6 +61,7 @@ mod sessions;
 mod support;
 mod sweep;
 mod system_presets;
+mod table;
 mod tools;
 mod usage;
 mod validity;

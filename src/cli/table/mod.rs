@@ -95,7 +95,9 @@ impl Args {
         let options = self.options(shared)?;
         let listed = self.listed()?;
         if self.paths.is_empty() && self.files_from.is_none() {
-            bail!("table needs a session file or a folder of them: plimsoll table FOLDER -o TABLES");
+            bail!(
+                "table needs a session file or a folder of them: plimsoll table FOLDER -o TABLES"
+            );
         }
         let (output, format) = (options.output.clone(), options.format);
         let mut line = ProgressLine::new();
@@ -148,7 +150,10 @@ impl Args {
         Ok(TableOptions {
             output: self.output.clone().context("table needs -o FOLDER")?,
             tables,
-            lanes: lanes.into_iter().map(|lane| table_lane(lane, &own)).collect::<Result<_, _>>()?,
+            lanes: lanes
+                .into_iter()
+                .map(|lane| table_lane(lane, &own))
+                .collect::<Result<_, _>>()?,
             none: table_lane(none, &own)?,
             load: shared.load_options(),
             reread_model: shared.reread_model().clone(),
@@ -212,7 +217,8 @@ fn text(output: &str, summary: &TableSummary) -> String {
     for table in &summary.tables {
         let (rows, files) = (grouped(table.rows as u64), counted(table.files, "file"));
         let kilobytes = grouped(table.bytes.div_ceil(1_000));
-        let _ = writeln!(text, "{:<17} {rows:>12} rows  {files:>10}  {kilobytes:>10} kB", table.name);
+        let _ =
+            writeln!(text, "{:<17} {rows:>12} rows  {files:>10}  {kilobytes:>10} kB", table.name);
     }
     let mut parts = vec![format!("{} read", counted(summary.read, "file"))];
     for (n, what) in [

@@ -2,8 +2,11 @@
 
 use crate::cli::output::{grouped, progress, progress_line};
 use crate::exec::tables::TableProgress;
+use std::fmt::Write as _;
 use std::time::Duration;
 
+/// Time between two changes of the line on a terminal. More often is only flicker.
+const TICK: Duration = Duration::from_millis(100);
 /// Time between two lines.
 const INTERVAL: Duration = Duration::from_mins(1);
 
@@ -11,20 +14,24 @@ const INTERVAL: Duration = Duration::from_mins(1);
 pub(super) struct ProgressLine {
     /// Time of the next line.
     next: Duration,
+    /// Time of the next change of the line on a terminal.
+    next_change: Duration,
 }
 
 impl ProgressLine {
     pub(super) fn new() -> Self {
-        Self { next: INTERVAL }
+        Self { next: INTERVAL, next_change: Duration::ZERO }
     }
 
     /// Shows the progress if it is time.
     pub(super) fn show(&mut self, at: TableProgress) {
-        let text = text(at);
-        progress(&text);
+        if at.elapsed >= self.next_change {
+            self.next_change = at.elapsed + TICK;
+            progress(&text(at));
+        }
         if at.elapsed >= self.next {
             self.next = at.elapsed + INTERVAL;
-            progress_line(&text);
+            progress_line(&text(at));
         }
     }
 
@@ -39,11 +46,11 @@ fn text(at: TableProgress) -> String {
     let rate = at.done as f64 / at.elapsed.as_secs_f64().max(1e-3);
     let mut text = format!("{} of {} files", grouped(at.done as u64), grouped(at.total as u64));
     if at.failed > 0 {
-        text.push_str(&format!(", {} failed", grouped(at.failed as u64)));
+        let _ = write!(text, ", {} failed", grouped(at.failed as u64));
     }
     if at.done > 0 {
         let left = (at.total - at.done) as f64 / rate;
-        text.push_str(&format!(", {} files/s, {} left", speed(rate), duration(left)));
+        let _ = write!(text, ", {} files/s, {} left", speed(rate), duration(left));
     }
     text
 }

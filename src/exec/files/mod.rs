@@ -33,7 +33,7 @@ pub(super) use read::{read_all, read_bounded, read_file};
 pub use stamp::Stamp;
 pub(super) use unpack::unpacked;
 pub(super) use write::{
-    StagedFile, replace, replace_keeping_permissions, replace_private, short_reason, write_error, write_new,
-    write_new_private,
+    StagedFile, replace, replace_keeping_permissions, replace_private, short_reason, write_error,
+    write_new, write_new_private,
 };
 pub(super) use zip::{START as ZIP_START, files_in};

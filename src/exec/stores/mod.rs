@@ -15,8 +15,8 @@ mod usage;
 
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
-pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
 pub(super) use find::find_all_in;
+pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
 pub(super) use listing::moment;
 pub use listing::{ListCaches, ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;

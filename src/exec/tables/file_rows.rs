@@ -216,7 +216,9 @@ mod tests {
         };
         let plain = |error: &str| plain_reason(error, &file);
         assert_eq!(
-            plain("a.json: this looks like JSON without a conversation (keys secret, b). Supported are x"),
+            plain(
+                "a.json: this looks like JSON without a conversation (keys secret, b). Supported are x"
+            ),
             "this looks like JSON without a conversation"
         );
         assert_eq!(
@@ -224,7 +226,9 @@ mod tests {
             "cannot read it (permission denied)"
         );
         assert_eq!(
-            plain("/home/me/a.json: this looks like a list of messages with the unknown role `boss`"),
+            plain(
+                "/home/me/a.json: this looks like a list of messages with the unknown role `boss`"
+            ),
             "this looks like a list of messages with the unknown role …"
         );
     }

@@ -205,7 +205,8 @@ pub fn read_list(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
 pub fn listed_paths(list: &[u8]) -> Vec<PathBuf> {
     let separator = if list.contains(&0) { 0 } else { b'\n' };
     let paths = list.split(|byte| *byte == separator);
-    let paths = paths.map(|path| path.strip_suffix(b"\r").filter(|_| separator != 0).unwrap_or(path));
+    let paths =
+        paths.map(|path| path.strip_suffix(b"\r").filter(|_| separator != 0).unwrap_or(path));
     paths.filter(|path| !path.is_empty()).map(path_of).collect()
 }
 
@@ -226,10 +227,16 @@ mod tests {
 
     #[test]
     fn names_are_relative_and_do_not_show_absolute_paths() {
-        assert_eq!(name_below(Path::new("/home/me/logs"), Path::new("/home/me/logs/a/b.jsonl")), "a/b.jsonl");
+        assert_eq!(
+            name_below(Path::new("/home/me/logs"), Path::new("/home/me/logs/a/b.jsonl")),
+            "a/b.jsonl"
+        );
         assert_eq!(name_below(Path::new("/home/me/logs"), Path::new("/home/me/logs")), "logs");
         let names = ["./a/b.jsonl", "/home/me/b.jsonl", "../b.jsonl"];
-        assert_eq!(names.map(|path| listed_name(Path::new(path))), ["a/b.jsonl", "b.jsonl", "b.jsonl"]);
+        assert_eq!(
+            names.map(|path| listed_name(Path::new(path))),
+            ["a/b.jsonl", "b.jsonl", "b.jsonl"]
+        );
     }
 
     #[test]

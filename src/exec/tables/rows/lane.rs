@@ -179,9 +179,8 @@ pub(super) fn rows(
             content_sha256,
             conversation,
             lane: played.name.clone(),
-            policy: lane.map_or(Name::Borrowed(RECORDED), |lane| {
-                Name::Owned(lane.policy.name.clone())
-            }),
+            policy: lane
+                .map_or(Name::Borrowed(RECORDED), |lane| Name::Owned(lane.policy.name.clone())),
             policy_sha256: lane.map(TableLane::sha256),
             settings_json: lane
                 .map_or(Name::Borrowed("{}"), |lane| Name::Owned(lane.settings_json.clone())),

@@ -99,8 +99,8 @@ pub(super) fn rows_of(of: &Conversation<'_>, options: &RowOptions<'_>) -> TableR
         }
         if has(fact::FactRow::TABLE) {
             let facts = Facts::new(&of.case.session);
-            let rows = |lane| fact::rows(of, &facts, lane, options.with_text);
-            add(&mut all, lanes.iter().flat_map(rows));
+            let with_text = options.with_text;
+            add(&mut all, lanes.iter().flat_map(|lane| fact::rows(of, &facts, lane, with_text)));
         }
     }
     all

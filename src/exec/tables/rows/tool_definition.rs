@@ -41,17 +41,13 @@ pub(super) fn rows(of: &Conversation<'_>) -> Vec<ToolDefinitionRow> {
     let mut hashes: HashMap<&str, [u8; 32]> = HashMap::new();
     for part in &of.case.session.parts {
         if let Body::ToolDefinition { tool, json } = &part.body {
-            hashes.entry(tool).or_insert_with(|| sha256_bytes(json.as_bytes()));
+            hashes.entry(&**tool).or_insert_with(|| sha256_bytes(json.as_bytes()));
         }
     }
-    let is_definition = |row: &&_| {
-        let row: &crate::analysis::attribution::SourceRow = row;
-        row.source.kind == SourceKind::Tool
-    };
     let mut rows: Vec<ToolDefinitionRow> = attribution
         .rows
         .iter()
-        .filter(is_definition)
+        .filter(|row| row.source.kind == SourceKind::Tool)
         .map(|row| {
             let (content_sha256, conversation) = of.key();
             ToolDefinitionRow {

@@ -12,8 +12,7 @@ pub(super) fn header(table: Table, with_text: bool) -> Vec<u8> {
 
 /// Appends a line for each row.
 pub(super) fn write(out: &mut Vec<u8>, rows: &Rows, with_text: bool) {
-    let mut columns: Vec<_> =
-        rows.written(with_text).map(|(_, column)| column.values()).collect();
+    let mut columns: Vec<_> = rows.written(with_text).map(|(_, column)| column.values()).collect();
     for _ in 0..rows.len {
         for (nth, column) in columns.iter_mut().enumerate() {
             if nth > 0 {

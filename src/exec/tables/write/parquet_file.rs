@@ -27,7 +27,8 @@ impl ParquetWriter {
         let fields: Result<Vec<_>, ParquetError> =
             table.written(with_text).map(|spec| field(spec).map(Arc::new)).collect();
         let schema = Type::group_type_builder(table.name).with_fields(fields?).build()?;
-        let version = KeyValue::new("plimsoll.schema_version".to_owned(), SCHEMA_VERSION.to_string());
+        let version =
+            KeyValue::new("plimsoll.schema_version".to_owned(), SCHEMA_VERSION.to_string());
         let properties = WriterProperties::builder()
             .set_compression(Compression::LZ4_RAW)
             .set_created_by(format!("plimsoll {}", env!("CARGO_PKG_VERSION")))
