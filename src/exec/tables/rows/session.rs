@@ -29,7 +29,7 @@ row! {
         file_bytes: u64,
         /// Detected format.
         format: Name,
-        /// Name of the agent that writes the format (`gen_ai.agent.name`).
+        /// Agent or format, as `usage` shows it for a folder (`gen_ai.agent.name`).
         agent_name: Name,
         /// Version of the agent; null if not recorded.
         agent_version: Option<Name>,
