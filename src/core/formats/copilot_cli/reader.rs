@@ -5,6 +5,7 @@ use super::event::{CopilotEvent, EventContent};
 use crate::formats::notes::Notes;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, CallDraft, Draft, Role, Session, SubAgent, Track, Usage};
@@ -63,12 +64,12 @@ pub(super) fn read(
         }));
     }
     let spans = events.iter().map(|event| &event.span);
-    input.set_project(
-        &mut sessions,
-        spans,
-        &["data", "context", "cwd"],
-        &["data", "copilotVersion"],
-    );
+    let places = OriginPlaces {
+        folder: &["data", "context", "cwd"],
+        version: &["data", "copilotVersion"],
+        id: &["data", "sessionId"],
+    };
+    input.set_origin(&mut sessions, spans, &places);
     log.finish(input, sessions, "GitHub Copilot CLI events without a message")
 }
 

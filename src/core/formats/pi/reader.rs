@@ -4,6 +4,7 @@ use super::entry::{EntryContent, EntryRef, PiCompaction, PiEntry};
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::tree::Tree;
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{CallDraft, Session, Track};
@@ -31,7 +32,8 @@ pub(crate) fn read(
     let mut sessions: Vec<Session> = reader.transcript(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
-    input.set_project(&mut sessions, spans, &["cwd"], &[]);
+    let places = OriginPlaces { folder: &["cwd"], version: &[], id: &["id"] };
+    input.set_origin(&mut sessions, spans, &places);
     reader.log.finish(input, sessions, "a Pi session without a message")
 }
 
