@@ -17,7 +17,7 @@ use std::io;
 /// Keep your instructions through the compactions of a running agent
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "An installed hook adds your standing instructions (always, never, only, use, make sure, from now on; in English) to the agent's request for a summary, and gives those that were lost back to the agent once. Nothing leaves this machine, and nothing blocks the agent: a hook that fails or takes 2 s prints nothing, and `plimsoll hook log` shows the reason. docs/hooks.md lists what each agent allows.\n\nExamples:\n  plimsoll hook install claude-code --dry-run\n  plimsoll hook constraints FILE\n  plimsoll hook log"
+    after_help = "An installed hook adds your standing instructions (always, never, only, use, make sure, from now on; in English) to the agent's request for a summary, and gives those that were lost back to the agent once. Nothing leaves this machine, and nothing blocks the agent: a hook that fails or takes 2 s prints nothing, and `plimsoll hook log` shows the reason. docs/hooks.md lists what each agent allows.\n\nExamples:\n  plimsoll hook install claude-code --dry-run\n  plimsoll hook constraints sample_sessions/compacted.jsonl\n  plimsoll hook log"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -42,7 +42,7 @@ enum HookAction {
     Log,
     /// Print your standing instructions in a session, which a hook would keep
     #[command(
-        after_help = "Keys and passwords are left out, as in a hook. docs/hooks.md lists which sentences count.\n\nExamples:\n  plimsoll hook constraints FILE"
+        after_help = "Keys and passwords are left out, as in a hook. docs/hooks.md lists which sentences count.\n\nExamples:\n  plimsoll hook constraints sample_sessions/compacted.jsonl"
     )]
     Constraints(FileArg),
     /// Handle an event of Claude Code, read from standard input
