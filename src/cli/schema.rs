@@ -49,6 +49,7 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("mcp", schema::<mcp::McpInstallation>),
     ("hook install", schema::<hook::HookSettings>),
     ("hook uninstall", schema::<hook::HookSettings>),
+    ("hook constraints", schema::<hook::HookConstraints>),
     ("hook log", schema::<hook::HookLog>),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),
