@@ -100,17 +100,20 @@ impl Agent {
 
 /// Rounds the fractions of a command's output as the tools do.
 fn rounded(value: &Value) -> Value {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().expect("a fraction");
-            Value::from(format!("{number:.5e}").parse::<f64>().expect("a number"))
+    fn round(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Number(number) if number.is_f64() => {
+                let text = format!("{:.5e}", number.as_f64().expect("a fraction"));
+                *value = text.parse::<f64>().expect("a number").into();
+            }
+            serde_json::Value::Array(list) => list.iter_mut().for_each(round),
+            serde_json::Value::Object(object) => object.values_mut().for_each(round),
+            _ => {}
         }
-        Value::Array(list) => list.iter().map(rounded).collect(),
-        Value::Object(object) => {
-            object.iter().map(|(name, value)| (name.clone(), rounded(value))).collect()
-        }
-        other => other.clone(),
     }
+    let mut rounded = serde_json::from_str(&value.to_string()).expect("JSON");
+    round(&mut rounded);
+    from_str(&rounded.to_string()).expect("JSON")
 }
 
 #[test]
