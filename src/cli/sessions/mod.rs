@@ -4,7 +4,6 @@ mod json_output;
 mod search;
 
 use super::args::{GlobalOptions, row_limit};
-use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
 use super::status::Status;
 use crate::engine::WindowSource;
@@ -13,6 +12,7 @@ use crate::exec::stores::{
     AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, Listing, PeakAccuracy, STORES,
     SessionSummary, existing_folders, find, find_in, list,
 };
+use crate::names::nearest;
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
 use crate::units::{self, Tokens};
