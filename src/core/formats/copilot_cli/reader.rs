@@ -3,9 +3,9 @@
 use super::FORMAT;
 use super::event::{CopilotEvent, EventContent};
 use crate::formats::notes::Notes;
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
-use crate::formats::parsed::OriginPlaces;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{Body, CallDraft, Draft, Role, Session, SubAgent, Track, Usage};

@@ -1,10 +1,10 @@
 //! Builds conversations from the entries on the path to a leaf.
 
 use super::entry::{EntryContent, EntryRef, PiCompaction, PiEntry};
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::tree::Tree;
-use crate::formats::parsed::OriginPlaces;
 use crate::formats::{Input, ParseError, Parsed, json};
 use crate::progress::{Cancelled, Progress};
 use crate::session::{CallDraft, Session, Track};
