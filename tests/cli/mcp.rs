@@ -413,7 +413,7 @@ fn invalid_messages_and_calls_are_answered_and_the_server_goes_on() {
         ("inspect", value!({"fil": "c.json"}), "no parameter is named \"fil\"; did you mean file?"),
         ("inspect", value!({"file": 7}), "file must be a text, not 7"),
         ("inspect", value!({"x": 7}), "choose from file, conversation, limit"),
-        ("inspect", value!({"limit": 0}), "limit 0 is out of range: 1 to 100"),
+        ("inspect", value!({"file": "c.json", "limit": 0}), "limit 0 is out of range: 1 to 100"),
         ("cost", value!({"file": "c.json", "limit": 101}), "limit 101 is out of range: 1 to 100"),
         (
             "find",
