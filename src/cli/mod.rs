@@ -61,6 +61,7 @@ mod nearest;
 mod output;
 mod played;
 mod presets;
+mod recorded_call;
 mod replay;
 mod report;
 mod rereads;
