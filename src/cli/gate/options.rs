@@ -52,6 +52,9 @@ pub(super) struct GateOptions {
     /// Fail if a policy thrashes, stays above its trigger or halts
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
+    /// Fail if a check cannot be judged, such as the cost of a model without a price
+    #[arg(long, help_heading = "Limits")]
+    pub(super) strict: bool,
     /// Skip files that cannot be read instead of failing
     #[arg(long, help_heading = "Limits")]
     pub(super) allow_damaged: bool,
