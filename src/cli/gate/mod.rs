@@ -7,7 +7,7 @@ mod options;
 mod replay;
 mod retained;
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, InputArgs};
 use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
@@ -21,7 +21,7 @@ use options::GateOptions;
 use retained::{LaneCheck, Retained};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
@@ -30,9 +30,8 @@ use std::path::{Path, PathBuf};
     after_help = "Exit codes: 0 all that could be judged passed; 1 a check failed, a file is damaged or missing, or nothing could be judged; 2 could not run.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
 )]
 pub(super) struct Args {
-    /// Session files or folders
-    #[arg(value_name = "FILE|FOLDER")]
-    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     options: GateOptions,
 }
@@ -80,7 +79,7 @@ impl Args {
         // Options are checked before a large file is read.
         let lanes = options.lanes(shared)?;
         options.check()?;
-        let targets = Targets::new("gate", &self.targets, shared)?.reporting_damage();
+        let targets = Targets::new("gate", &self.inputs, shared)?.reporting_damage();
         let baseline = read_baseline(options)?;
         let retained = match options.min_retained()? {
             Some((least, log)) => Some(Retained::open(log, least)?),
