@@ -105,6 +105,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("context", "context compacted.jsonl --at-call 9 -o context.jsonl"),
     ("report", "report compacted.jsonl -o report.html"),
     ("sessions", "sessions ."),
+    ("usage", "usage ."),
     ("sessions search", "sessions --search ledger ."),
     ("mcp", "mcp --install"),
     ("hook install", "hook install claude-code"),

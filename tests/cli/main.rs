@@ -62,4 +62,5 @@ mod support;
 mod sweep;
 mod system_presets;
 mod tools;
+mod usage;
 mod validity;

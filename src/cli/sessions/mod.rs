@@ -4,21 +4,18 @@ mod json_output;
 mod search;
 
 use super::args::{GlobalOptions, row_limit};
-use super::nearest::nearest;
-use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
-use crate::figure::usd;
+use super::output::{clean, counted, grouped, json, percent, print_wrapped, tokens};
+use super::session_files::{agent, caches, found, save};
 use super::status::Status;
-use crate::analysis::usage::UsageRow;
+use super::usage::sums;
 use crate::engine::WindowSource;
-use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, ListCaches, Listing, PeakAccuracy, STORES,
-    SessionSummary, SessionTrees, UsageCache, existing_folders, find, find_in, list,
+    AgentFolder, ListCaches, ListedSession, Listing, PeakAccuracy, STORES, SessionSummary,
+    SessionTrees, existing_folders, list,
 };
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
 use crate::units::{self, Tokens};
-use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -73,9 +70,8 @@ impl Args {
         let mut listing = list(&files, limit, caches, &progress, |_| {})?;
         save(&mut cache, usage.as_mut());
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
-        // Trees are complete: files are read in parallel, so more may be known than are listed.
-        let trees = SessionTrees::new(&listing, output_reserve);
         listing.shorten(limit);
+        let trees = SessionTrees::new(&listing, output_reserve);
         if shared.json {
             let counts = (output_reserve, n_own_outputs);
             json(&json_output(&listing, &trees, &self.folders, counts))?;
@@ -85,16 +81,15 @@ impl Args {
         Ok(Status::Done)
     }
 
-    fn text(
-        &self,
-        listing: &Listing,
-        trees: &SessionTrees,
-        output_reserve: Tokens,
-    ) -> String {
+    fn text(&self, listing: &Listing, trees: &SessionTrees, output_reserve: Tokens) -> String {
         let mut text = String::new();
+        let starters = listing.starters();
+        let mut started = vec![0; starters.len()];
+        starters.iter().for_each(|starter| started[*starter] += 1);
         for (idx, listed) in listing.sessions.iter().enumerate() {
-            if let Ok(summary) = &listed.summary {
-                row(&mut text, listed, summary, output_reserve);
+            // A sub-agent is in the line of the session that started it.
+            if let (Ok(summary), true) = (&listed.summary, starters[idx] == idx) {
+                row(&mut text, (listed, started[idx] - 1), summary, output_reserve);
                 if self.usage {
                     usage_lines(&mut text, trees, idx);
                 }
@@ -156,41 +151,9 @@ impl Args {
     }
 }
 
-/// Parses the name of an agent.
-pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
-    let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
-    let known = STORES.iter().map(|store| store.agent);
-    let names: Vec<_> = known.clone().map(plain).collect();
-    let found = known.into_iter().find(|name| plain(name) == plain(given));
-    found.with_context(|| match nearest(given, &names) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("known agents are {}", names.join(", ")),
-    })
-}
-
-/// Finds the files of these folders, or of all agents, and the number of files that Plimsoll wrote. Prints warnings.
-pub(super) fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundFile>, usize)> {
-    let (mut files, mut n_own_outputs) = (Vec::new(), 0);
-    let mut add = |mut found: FoundFiles| {
-        found.notes().for_each(|text| note(&text));
-        n_own_outputs += found.own_outputs.len();
-        files.append(&mut found.files);
-    };
-    if folders.is_empty() {
-        add(find(progress)?);
-    }
-    for folder in folders {
-        if !folder.as_os_str().is_empty() && !is_taken(folder) {
-            bail!("{}: no such folder or file; check the path", folder.display());
-        }
-        add(find_in(folder, progress)?);
-    }
-    Ok((files, n_own_outputs))
-}
-
 fn row(
     text: &mut String,
-    listed: &ListedSession,
+    (listed, sub_agents): (&ListedSession, usize),
     summary: &SessionSummary,
     output_reserve: Tokens,
 ) {
@@ -212,12 +175,15 @@ fn row(
     };
     let mut line = format!(
         "{:<16}  {:<14}  {context}  {}",
-        summary.ended.and_then(recorded_time).map_or_else(|| "no time".to_owned(), minute),
+        last_call(summary.ended),
         listed.agent_name(),
         counted(summary.messages, "message"),
     );
     if summary.compactions > 0 {
         let _ = write!(line, ", {}", counted(summary.compactions, "compaction"));
+    }
+    if sub_agents > 0 {
+        let _ = write!(line, ", {}", counted(sub_agents, "sub-agent"));
     }
     if summary.conversations > 1 {
         let _ = write!(line, ", first of {} conversations", summary.conversations);
@@ -254,28 +220,11 @@ fn recorded_time(time: i64) -> Option<String> {
     units::rfc3339(Duration::from_millis(u64::try_from(time).ok()?))
 }
 
-/// Shortens a time in RFC 3339 to the minute.
-fn minute(time: String) -> String {
-    time.get(..16).unwrap_or_default().replace('T', " ")
-}
-
-/// Formats a time to the minute, in UTC; empty if unknown.
-fn time(time: Option<SystemTime>) -> String {
-    minute(time.and_then(rfc3339).unwrap_or_default())
-}
-
-/// Returns the caches of a list; empty ones with `--no-state`.
-pub(super) fn caches(shared: &GlobalOptions, has_usage: bool) -> (Cache, Option<UsageCache>) {
-    let load = || if shared.no_state { UsageCache::default() } else { UsageCache::load() };
-    let summaries = if shared.no_state { Cache::default() } else { Cache::load() };
-    (summaries, has_usage.then(load))
-}
-
-/// Writes the caches of a list.
-pub(super) fn save(summaries: &mut Cache, usage: Option<&mut UsageCache>) {
-    let saved = summaries.save().and_then(|()| usage.map_or(Ok(()), UsageCache::save));
-    if let Err(error) = saved {
-        note(&format!("the list of sessions cannot be cached ({error})"));
+/// Formats the time of the last call to the minute, in UTC.
+fn last_call(time: Option<i64>) -> String {
+    match time.and_then(recorded_time) {
+        Some(time) => time.get(..16).unwrap_or_default().replace('T', " "),
+        None => "no time".to_owned(),
     }
 }
 
@@ -286,31 +235,16 @@ fn usage_lines(text: &mut String, trees: &SessionTrees, idx: usize) {
     let Some(tree) = trees.tree(idx) else {
         return;
     };
-    let _ = writeln!(text, "    with {}: {}", counted(tree.agents.len() - 1, "other agent"), sums(&tree.total));
+    let _ = writeln!(
+        text,
+        "    with {}: {}",
+        counted(tree.agents.len() - 1, "other agent"),
+        sums(&tree.total)
+    );
     for agent in &tree.agents {
         let title: String = agent.conversation().title.chars().take(TITLE_CHARS).collect();
         let _ = writeln!(text, "      {}: {}", clean(&title), sums(&agent.row));
     }
-}
-
-/// Formats tokens, cost, peak and calls above the window.
-fn sums(row: &UsageRow) -> String {
-    let cost = row.cost().map_or_else(|| "cost unknown".to_owned(), usd);
-    let star = if row.unpriced > 0 && row.cost().is_some() { "*" } else { "" };
-    let mut text = format!(
-        "{}, {} in, {} out, {cost}{star}, peak {}",
-        counted(row.calls, "call"),
-        row.input.short(),
-        row.output.short(),
-        percent(row.peak)
-    );
-    if row.misses > 0 {
-        let _ = write!(text, ", {}", counted(row.misses, "cache miss"));
-    }
-    if row.overflows > 0 {
-        let _ = write!(text, ", {} above the window", counted(row.overflows, "call"));
-    }
-    text
 }
 
 fn shown(path: &Path) -> String {

@@ -1,7 +1,7 @@
 //! `plimsoll sessions --search`: sessions with messages that match a query.
 
 use super::json_output::{SessionLocation, UnreadableEntry};
-use super::{TITLE_CHARS, UNREAD, rfc3339, shown, time};
+use super::{TITLE_CHARS, UNREAD, last_call, recorded_time, rfc3339, shown};
 use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
 use crate::cli::output::{clean, counted, json, note, print, waiting};
@@ -106,6 +106,8 @@ fn entry(session: &FoundSession) -> FoundSessionEntry<'_> {
             title: &session.title,
             project: session.project.as_deref(),
             format: &session.format,
+            start_time: session.times.and_then(|(start, _)| recorded_time(start)),
+            end_time: session.times.and_then(|(_, end)| recorded_time(end)),
             modified: session.found.modified.and_then(rfc3339),
         },
         messages: session.n_messages,
@@ -154,7 +156,7 @@ fn row(text: &mut String, session: &FoundSession) {
     let _ = writeln!(
         text,
         "{:<16}  {:<14}  {} in {}\n    {}\n    {}{number}",
-        time(session.found.modified),
+        last_call(session.times.map(|(_, end)| end)),
         clean(session.agent_label()),
         counted(session.n_hits, "match"),
         counted(session.n_messages, "message"),

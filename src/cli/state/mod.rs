@@ -6,7 +6,7 @@ use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
 use crate::exec::hooks::{clear_hook_files, kept_hook_files};
-use crate::exec::stores::Cache;
+use crate::exec::stores::{Cache, UsageCache};
 use crate::exec::{
     IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, kept_tables, logs,
 };
@@ -90,6 +90,8 @@ pub(super) struct StateList<'a> {
     price: Option<PriceEntry<'a>>,
     /// Path of the cached list of sessions; null if it does not exist.
     sessions: Option<Cow<'a, str>>,
+    /// Path of the cached usage of sessions; null if it does not exist.
+    usage: Option<Cow<'a, str>>,
     /// Your own tables of models and prices, in the order in which they apply.
     tables: Vec<String>,
     /// Your own presets; null if there are none.
@@ -202,6 +204,7 @@ impl Args {
 
 fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
     let (kept, sessions, logs) = (State::kept(), Cache::kept(), logs());
+    let usage = UsageCache::kept();
     let tables = kept_tables();
     let workspaces = Workspaces::here();
     let size = workspaces.size();
@@ -217,6 +220,7 @@ fn list(path: &Path, shared: &GlobalOptions) -> anyhow::Result<()> {
         zoom: state.zoom,
         price: state.price.as_ref().map(PriceEntry::from),
         sessions: sessions.as_ref().map(|path| path.to_string_lossy()),
+        usage: usage.as_ref().map(|path| path.to_string_lossy()),
         tables: tables.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
         presets: own_presets(),
         workspaces: folder.map(|folder| WorkspaceFolder {
@@ -268,6 +272,9 @@ fn state_text(list: &StateList<'_>) -> String {
     if let Some(sessions) = &list.sessions {
         let _ = writeln!(text, "  list    {}", clean(sessions));
     }
+    if let Some(usage) = &list.usage {
+        let _ = writeln!(text, "  usage   {}", clean(usage));
+    }
     for table in &list.tables {
         let _ = writeln!(text, "  table   {}", clean(table));
     }
@@ -314,8 +321,11 @@ fn clear(path: &Path, kind: Option<StateFileKind>, shared: &GlobalOptions) -> an
     let is_all = kind.is_none();
     let cleared = ClearedState {
         cleared: is_all && State::clear().with_context(|| cannot(&shown))?,
+        // Both are read anew from the sessions.
         sessions_cleared: is_all
-            && Cache::clear().with_context(|| cannot("the list of sessions"))?,
+            && Cache::clear()
+                .and_then(|cleared| Ok(UsageCache::clear()? | cleared))
+                .with_context(|| cannot("the list of sessions"))?,
         logs_cleared: if is_meant(StateFileKind::Logs) {
             clear_logs().with_context(|| cannot("a log"))?
         } else {

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Version of the stored data. An index of another version or program is built anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Wait for another process that writes. A batch of files is one transaction, and the other process may be reading
 /// large files meanwhile.
 const WAIT: Duration = Duration::from_secs(10);

@@ -25,6 +25,8 @@ pub(crate) struct StoredSession {
     pub(crate) format: String,
     /// Time of its last change in milliseconds since 1970, if its database records it.
     pub(crate) updated: Option<i64>,
+    /// Times of its first and last call in milliseconds since 1970.
+    pub(crate) times: Option<(i64, i64)>,
     /// Id in its database.
     pub(crate) id: Option<String>,
 }
@@ -33,6 +35,7 @@ impl StoredSession {
     /// Describes a session of a file.
     pub(crate) fn new(sessions: &FileSessions, number: usize, session: &Session) -> Self {
         let entry = sessions.entry(number);
+        let times = || session.calls.iter().filter_map(|call| call.time.map(|time| time.0));
         Self {
             number,
             is_numbered: sessions.are_numbered(),
@@ -40,6 +43,7 @@ impl StoredSession {
             project: session.project.clone(),
             format: session.source.format.to_owned(),
             updated: entry.and_then(|entry| entry.updated).map(|time| time.0),
+            times: times().min().zip(times().max()),
             id: entry.map(|entry| entry.id.clone()),
         }
     }

@@ -134,6 +134,7 @@ impl SearchedSession {
             title: head.title,
             project: head.project,
             format: head.format,
+            times: head.times,
             n_messages: self.n_messages,
             n_hits: self.n_hits,
             messages: self.messages,

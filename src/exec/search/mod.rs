@@ -45,6 +45,8 @@ pub struct FoundSession {
     pub project: Option<String>,
     /// Name of the format.
     pub format: String,
+    /// Times of its first and last call in milliseconds since 1970; `None` if it records none.
+    pub times: Option<(i64, i64)>,
     /// Number of messages that match.
     pub n_messages: usize,
     /// Number of matches.
@@ -250,10 +252,13 @@ impl SearchedFiles {
         }
     }
 
-    /// Returns the result, newest first.
+    /// Returns the result, the newest call first. Sessions without a recorded time are last.
     fn into_result(self) -> SearchResult {
         let Self { mut sessions, n_searched, unread, ids: _ } = self;
-        sessions.sort_by_key(|session| Reverse(session.found.modified));
+        sessions.sort_by(|a, b| {
+            let ended = |session: &FoundSession| Reverse(session.times.map(|(_, end)| end));
+            ended(a).cmp(&ended(b)).then_with(|| a.found.path.cmp(&b.found.path))
+        });
         SearchResult { sessions, n_searched, unread, ..SearchResult::default() }
     }
 }

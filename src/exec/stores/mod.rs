@@ -23,7 +23,9 @@ pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
-pub use tree::{AgentUsage, ListUsage, SessionTree, SessionTrees};
+pub use tree::{
+    AgentUsage, ConversationTree, ListUsage, SessionTree, SessionTrees, conversation_tree,
+};
 pub use usage::{ConversationUsage, FileUsage, Relation, UsageCache};
 
 /// An agent whose sessions can be found.
@@ -69,8 +71,11 @@ pub static STORES: &[Store] = &[
         agent: "Claude Code",
         locations: &[
             at(Base::Variable("CLAUDE_CONFIG_DIR"), "projects/*/*.jsonl"),
+            at(Base::Variable("CLAUDE_CONFIG_DIR"), "projects/*/*/subagents/**/*.jsonl"),
             at(Base::Home, ".claude/projects/*/*.jsonl"),
+            at(Base::Home, ".claude/projects/*/*/subagents/**/*.jsonl"),
             at(Base::Home, ".config/claude/projects/*/*.jsonl"),
+            at(Base::Home, ".config/claude/projects/*/*/subagents/**/*.jsonl"),
         ],
     },
     Store {

@@ -5,7 +5,7 @@ use super::usage::{ConversationUsage, FileUsage};
 use crate::engine::{Budget, Case, WindowSource, recorded};
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
-use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_file};
+use crate::exec::load::{FileSessions, LoadOptions, case_of, load_entry, parse_file, started_by};
 use crate::formats::{self, RecordedData};
 use crate::presets::models;
 use crate::progress::Progress;
@@ -91,7 +91,7 @@ impl SessionSummary {
             let case = case_of(&name, Arc::clone(&session), &options(0), progress);
             peak(&case.map_err(line)?)
         };
-        Ok(Self::of_file(&session, peak, n, parsed.report.parent))
+        Ok(Self::of_file(path, &session, peak, (n, parsed.report.parent)))
     }
 
     /// Summarizes a file with what the calls of all its conversations used. Blocks.
@@ -110,7 +110,7 @@ impl SessionSummary {
             let case = case_of(&name, Arc::new(session), &exact(number), progress).map_err(line)?;
             if number == 0 {
                 let parent = parsed.report.parent.clone();
-                summary = Some(Self::of_file(&case.session, peak(&case), n, parent));
+                summary = Some(Self::of_file(path, &case.session, peak(&case), (n, parent)));
             }
             usage.conversations.push(ConversationUsage::new(number, &case));
         }
@@ -119,14 +119,16 @@ impl SessionSummary {
     }
 
     fn of_file(
+        path: &Path,
         session: &Session,
         peak: SessionPeak,
-        conversations: usize,
-        parent: Option<String>,
+        (conversations, parent): (usize, Option<String>),
     ) -> Self {
-        let identity = formats::identity_of(&session.source);
+        let id: Option<String> = formats::identity_of(&session.source).map(|known| known.id.into());
+        let parent = parent.or_else(|| started_by(path, session.source.format, id.as_deref()));
         Self {
-            id: identity.map(|identity| identity.id.into()),
+            // Some sub-agents have the id of the session that started them.
+            id: id.filter(|id| parent.as_ref() != Some(id)),
             parent,
             ..Self::of(session, peak, conversations)
         }

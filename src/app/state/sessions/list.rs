@@ -6,7 +6,7 @@ use crate::app::state::model::background::repaint::Repaint;
 use crate::app::state::model::background::task::Background;
 use crate::app::state::session_tabs::target_tab::TargetTab;
 use crate::app::state::sessions::search::{FoundRow, SessionSearch, files};
-use crate::exec::stores::{Cache, ListedSession, SessionSummary};
+use crate::exec::stores::{Cache, ListCaches, ListedSession, SessionSummary};
 use crate::exec::{IndexFolder, stores};
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
@@ -316,7 +316,8 @@ fn read(
 ) -> Result<Missing, String> {
     let found = files(folder, progress)?;
     let mut cache = if keeps_state { Cache::load() } else { Cache::default() };
-    let listing = stores::list(&found.files, usize::MAX, &mut cache, progress, |listed| {
+    let caches = ListCaches { summaries: &mut cache, usage: None };
+    let listing = stores::list(&found.files, usize::MAX, caches, progress, |listed| {
         // The list may be closed already.
         let _ = news.send(listed.clone());
         repaint.after(Duration::from_millis(50));

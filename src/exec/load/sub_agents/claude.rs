@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) const LAYOUT: SubAgentLayout = SubAgentLayout {
     location: SubAgentFiles::SessionFolder,
     find,
+    parent_id,
     describe,
     ..SubAgentLayout::DEFAULT
 };
@@ -62,6 +63,15 @@ fn describe(path: &Path, main: &Session, report: &ImportReport, session: &mut Se
 fn describe_as(path: &Path, id: &str, starts: &AgentCalls<'_>, session: &mut Session) {
     starts.name(id, session);
     read_metadata(path, session);
+}
+
+/// Returns the folder's name, or the id in the file: a sub-agent's records name the session that started it.
+fn parent_id(path: &Path, id_in_file: Option<&str>) -> Option<String> {
+    id(path)?;
+    let mut folders = path.ancestors().skip(1);
+    let folder = folders.find(|folder| folder.file_name().is_some_and(|name| name == "subagents"));
+    let session = folder.and_then(|folder| folder.parent()?.file_name()?.to_str());
+    session.or(id_in_file).map(str::to_owned)
 }
 
 /// Returns the sub-agent's id from its file name.

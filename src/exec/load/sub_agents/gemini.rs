@@ -45,7 +45,7 @@ fn find(path: &Path, main: &Session, report: &ImportReport) -> Vec<FoundSubAgent
 }
 
 /// Returns the id of the parent of the sub-agent at `path`.
-fn parent_id(path: &Path) -> Option<String> {
+fn parent_id(path: &Path, _: Option<&str>) -> Option<String> {
     let folder = path.parent()?;
     let is_sub_agent = !name_of(path).starts_with(MAIN) && name_of(folder.parent()?) == CHATS;
     is_sub_agent.then(|| name_of(folder).to_owned())

@@ -28,8 +28,9 @@ struct SubAgentLayout {
     location: SubAgentFiles,
     /// Finds the sub-agents of the session at a path.
     find: fn(&Path, &Session, &ImportReport) -> Vec<FoundSubAgent>,
-    /// Returns the id of the session that started the sub-agent at a path, if the path contains it.
-    parent_id: fn(&Path) -> Option<String>,
+    /// Returns the id of the session that started the sub-agent at a path. Receives the id in the file too, which is that
+    /// session's for some programs.
+    parent_id: fn(&Path, Option<&str>) -> Option<String>,
     /// Returns the title of a session, if it is stored near another one. Receives the other's path, the format and the
     /// id.
     title_of: fn(&Path, &str, &str) -> Option<String>,
@@ -42,7 +43,7 @@ impl SubAgentLayout {
     const DEFAULT: Self = Self {
         location: SubAgentFiles::SessionFolder,
         find: |_, _, _| Vec::new(),
-        parent_id: |_| None,
+        parent_id: |_, _| None,
         title_of: |_, _, _| None,
         describe: describe_by_identity,
     };
@@ -72,7 +73,8 @@ pub(super) fn attach(
         return files;
     };
     let report = &mut parsed.report;
-    report.parent = report.parent.take().or_else(|| (stored.parent_id)(path));
+    let id = || formats::identity_of(&main.source).map(|identity| identity.id);
+    report.parent = report.parent.take().or_else(|| (stored.parent_id)(path, id().as_deref()));
     let found = (stored.find)(path, main, report).into_iter();
     for FoundSubAgent { path, conversation } in found.take(MAX_SUB_AGENTS) {
         let same = conversations.iter().position(|c| is_same(&c.track, &conversation.track));
@@ -85,6 +87,12 @@ pub(super) fn attach(
         files.insert(index, path);
     }
     files
+}
+
+/// Returns the id of the session that started the one at `path`, if its program stores sub-agents in files of their own.
+/// `id` is the id in the file.
+pub(crate) fn started_by(path: &Path, format: &str, id: Option<&str>) -> Option<String> {
+    (SubAgentLayout::of(format)?.parent_id)(path, id)
 }
 
 /// Returns the title of the session that started the one at `path`, if its program stores both in one folder.
