@@ -7,6 +7,10 @@ use anyhow::bail;
 use std::io;
 use std::path::PathBuf;
 
+/// Help of the operands where the agents' own folders are read without any.
+pub(crate) const DEFAULT_FILES: &str =
+    "Folders, session files or archives, or - for standard input [default: the agents' own folders]";
+
 /// The files of a command that reads many, as operands and in a list.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputArgs {

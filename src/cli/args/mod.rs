@@ -5,7 +5,7 @@ mod inputs;
 mod values;
 
 pub(super) use error::one_line;
-pub(super) use inputs::InputArgs;
+pub(super) use inputs::{DEFAULT_FILES, InputArgs};
 pub(super) use values::{
     calls, fact_kind, nonzero_tokens, number, ordinal, row_limit, share_number,
 };

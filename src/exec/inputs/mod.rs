@@ -218,6 +218,11 @@ impl Inputs {
         self.failures.push(InputFailure { path, reason, is_damaged, is_named });
     }
 
+    /// Returns the files without how they were given.
+    pub fn found_files(&self) -> Vec<FoundFile> {
+        self.files.iter().map(|file| file.found.clone()).collect()
+    }
+
     /// Returns notes about files that are missing from the result, except failures.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.warnings.iter().cloned().chain(left_out_note(self.own_outputs.len()))
@@ -238,7 +243,7 @@ impl Inputs {
         self.unpacked.shown_text(text)
     }
 
-    /// Replaces temporary paths in a list of sessions, which is complete then, and adds the failures to it.
+    /// Replaces temporary paths in a list of sessions, which is complete then, and adds missing and damaged paths to it.
     pub fn show_in(&self, listing: &mut Listing) {
         let all = listing.sessions.iter_mut().chain(&mut listing.unread);
         for listed in all.filter(|_| self.has_temporary_files()) {
@@ -250,7 +255,7 @@ impl Inputs {
                 repeats.path = self.shown(&repeats.path);
             }
         }
-        listing.unread.extend(self.failures.iter().map(|failure| ListedSession {
+        listing.unread.extend(self.damaged().map(|failure| ListedSession {
             found: failure.found(),
             conversation: None,
             summary: Err(failure.reason.clone()),
@@ -260,7 +265,7 @@ impl Inputs {
         }));
     }
 
-    /// Replaces temporary paths in the result of a search and adds the failures to it.
+    /// Replaces temporary paths in the result of a search and adds missing and damaged paths to it.
     pub fn show_in_search(&self, result: &mut SearchResult) {
         for session in result.sessions.iter_mut().filter(|_| self.has_temporary_files()) {
             session.found.path = self.shown(&session.found.path);
@@ -269,11 +274,16 @@ impl Inputs {
             file.found.path = self.shown(&file.found.path);
             file.reason = self.shown_text(&file.reason);
         }
-        let failures = self.failures.iter();
-        result.unread.extend(failures.map(|failure| UnreadFile {
+        result.unread.extend(self.damaged().map(|failure| UnreadFile {
             found: failure.found(),
             reason: failure.reason.clone(),
         }));
+    }
+}
+
+impl Inputs {
+    fn damaged(&self) -> impl Iterator<Item = &InputFailure> {
+        self.failures.iter().filter(|failure| failure.is_damaged)
     }
 }
 
