@@ -9,16 +9,16 @@ use std::path::PathBuf;
 
 /// Help of the operands where the agents' own folders are read without any.
 pub(crate) const DEFAULT_FILES: &str =
-    "Folders, session files or archives, or - for standard input [default: the agents' own folders]";
+    "Session files, archives or folders (--files-from: `help files`) [default: the agents' own folders]";
 
 /// The files of a command that reads many, as operands and in a list.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputArgs {
-    /// Session files, archives or folders, or - for standard input
+    /// Session files, archives or folders (--files-from: `help files`)
     #[arg(value_name = "FILE|FOLDER")]
     pub(crate) files: Vec<PathBuf>,
-    /// Read further paths from a file or -, separated by newlines or NUL
-    #[arg(long, value_name = "LIST")]
+    /// Read further paths from a file, or from standard input for -: one a line, or separated by NUL
+    #[arg(long, hide = true, value_name = "LIST")]
     files_from: Option<PathBuf>,
 }
 

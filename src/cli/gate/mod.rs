@@ -27,7 +27,7 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("policies", |arg| arg.help("Preset, policy file or recorded; @LANE names it (repeatable)")),
-    after_help = "Exit codes: 0 all that could be judged passed; 1 a check failed, a file is damaged or missing, or nothing could be judged; 2 could not run.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
+    after_help = "Exit codes: 0 passed; 1 a check failed, a file is damaged, or nothing was judged; 2 could not run.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
 )]
 pub(super) struct Args {
     #[command(flatten)]
