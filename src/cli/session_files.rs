@@ -26,9 +26,8 @@ pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
 
 /// Finds the files of the given paths, or of all agents, newest first. Prints warnings.
 pub(super) fn found(args: &InputArgs) -> anyhow::Result<Inputs> {
-    let is_missing = |path: &&PathBuf| {
-        !path.as_os_str().is_empty() && !is_stdin(path) && !is_taken(path)
-    };
+    let is_missing =
+        |path: &&PathBuf| !path.as_os_str().is_empty() && !is_stdin(path) && !is_taken(path);
     if let Some(missing) = args.files.iter().find(is_missing) {
         bail!("{}: no such folder or file; check the path", missing.display());
     }

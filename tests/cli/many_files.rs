@@ -85,12 +85,14 @@ fn paths_of_a_list_are_read_and_a_missing_one_does_not_end_the_run() {
     // The other commands go on, too.
     for verb in ["evaluate", "sweep"] {
         let args = [verb, "--files-from", "missing", "--policy", "truncate", "--json"];
-        let args = if verb == "sweep" { [&args[..], &["--points", "2"]].concat() } else { args.to_vec() };
+        let args =
+            if verb == "sweep" { [&args[..], &["--points", "2"]].concat() } else { args.to_vec() };
         let result = parse_json(&run_with_exit_code(here.path(), 0, &args));
         assert_eq!(result["sessions"].as_array().map(Vec::len), Some(1), "{verb}");
         assert_eq!(result["skipped"][0]["file"], "kept/gone.json", "{verb}");
     }
-    let sessions = run_with_exit_code(here.path(), 0, &["sessions", "--files-from", "missing", "--json"]);
+    let sessions =
+        run_with_exit_code(here.path(), 0, &["sessions", "--files-from", "missing", "--json"]);
     let sessions = parse_json(&sessions);
     assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(1));
     assert_eq!(sessions["unreadable"][0]["path"], "kept/gone.json");
@@ -103,7 +105,8 @@ fn paths_of_a_list_are_read_and_a_missing_one_does_not_end_the_run() {
 fn an_unreadable_or_empty_list_is_an_error() {
     let here = folder_with_samples();
     fs::write(here.path().join("empty"), "\n\n").expect("written");
-    let refused = |args: &[&str]| run_with_exit_code(here.path(), 2, &[&["gate"], args, &RULES].concat());
+    let refused =
+        |args: &[&str]| run_with_exit_code(here.path(), 2, &[&["gate"], args, &RULES].concat());
     assert!(refused(&["--files-from", "gone"]).contains("no such file"));
     assert!(refused(&["--files-from", "empty"]).contains("--files-from names no file"));
     assert!(refused(&["-", "--files-from", "-"]).contains("standard input can be read once"));
@@ -112,7 +115,9 @@ fn an_unreadable_or_empty_list_is_an_error() {
 #[test]
 fn short_runs_print_no_progress() {
     let here = folder_with_samples();
-    for args in [&["sessions", "kept"][..], &["usage", "kept"], &["evaluate", "kept", "--policy", "none"]] {
+    for args in
+        [&["sessions", "kept"][..], &["usage", "kept"], &["evaluate", "kept", "--policy", "none"]]
+    {
         let output = plimsoll(here.path(), args);
         assert!(output.status.success());
         assert_eq!(stderr(&output), "", "{args:?}");
@@ -228,7 +233,8 @@ fn the_sessions_of_an_archive_count_like_those_of_a_folder() {
     for (name, bytes) in archives(&files) {
         let path = here.path().join(name);
         fs::write(&path, &bytes).expect("written");
-        let shown = ["compacted.jsonl", "talks/handoff.json"].map(|inner| format!("{name}/{inner}"));
+        let shown =
+            ["compacted.jsonl", "talks/handoff.json"].map(|inner| format!("{name}/{inner}"));
         let output = gate_with_temporary_folder(here.path(), &[name], b"");
         let result = parse_json(&stdout(&output));
         let (found, skipped) = judged(&result);
@@ -251,7 +257,8 @@ fn the_sessions_of_an_archive_count_like_those_of_a_folder() {
 
     let listed = run_with_exit_code(here.path(), 0, &["sessions", "packed/a.zip", "--json"]);
     let listed = parse_json(&listed);
-    let paths = listed["sessions"].as_array().expect("a list").iter().map(|one| one["path"].as_str());
+    let paths =
+        listed["sessions"].as_array().expect("a list").iter().map(|one| one["path"].as_str());
     let mut paths: Vec<&str> = paths.map(|path| path.expect("a path")).collect();
     paths.sort_unstable();
     assert_eq!(paths, ["packed/a.zip/compacted.jsonl", "packed/a.zip/talks/handoff.json"]);
@@ -262,7 +269,10 @@ fn the_sessions_of_an_archive_count_like_those_of_a_folder() {
     let found = parse_json(&run_with_exit_code(here.path(), 0, &found));
     assert!(found["sessions_with_matches"].as_u64() > Some(0), "{found}");
     for session in found["sessions"].as_array().expect("a list") {
-        assert!(session["path"].as_str().expect("a path").starts_with("packed/a.zip/"), "{session}");
+        assert!(
+            session["path"].as_str().expect("a path").starts_with("packed/a.zip/"),
+            "{session}"
+        );
     }
     let usage = |path: &str| {
         let usage = parse_json(&run_with_exit_code(here.path(), 0, &["usage", path, "--json"]));
@@ -316,7 +326,7 @@ fn names_links_and_devices_of_a_hostile_archive_do_not_leave_its_folder() {
         header.set_link_name("/etc/hostname").expect("short");
         header.set_cksum();
         let at = end + nth * 512;
-        with_links.splice(at..at, header.as_bytes().iter().copied());
+        drop(with_links.splice(at..at, header.as_bytes().iter().copied()));
     }
     for (name, bytes, left_out) in [("a.zip", zip(&files), 3), ("b.tar.gz", gzip(&with_links), 7)] {
         fs::write(here.path().join(name), bytes).expect("written");
@@ -351,10 +361,12 @@ fn damaged_archives_and_bombs_are_reported_and_what_was_read_counts() {
     assert!(files.contains(&"packed/bomb.tar.gz/good.json"), "{files:?}");
     assert!(files.contains(&"packed/cut.tar.gz/talks/handoff.json"), "{files:?}");
     assert!(!files.iter().any(|file| file.ends_with("bomb.json")), "{files:?}");
-    let mut damaged: Vec<&str> = skipped.iter().filter(|(.., is)| *is).map(|(file, ..)| *file).collect();
+    let mut damaged: Vec<&str> =
+        skipped.iter().filter(|(.., is)| *is).map(|(file, ..)| *file).collect();
     damaged.sort_unstable();
     assert_eq!(damaged, ["packed/bomb.tar.gz", "packed/cut.tar.gz", "packed/cut.zip"]);
-    let reason = |name: &str| skipped.iter().find(|(file, ..)| file.ends_with(name)).expect("skipped").1;
+    let reason =
+        |name: &str| skipped.iter().find(|(file, ..)| file.ends_with(name)).expect("skipped").1;
     assert!(reason("bomb.tar.gz").contains("400 times its size"), "{}", reason("bomb.tar.gz"));
     assert!(reason("other.zip").contains("holds no session file"));
 

@@ -16,7 +16,8 @@ fn entries(list: &Value) -> Vec<[&Value; 4]> {
 #[test]
 fn the_calls_of_every_list_have_the_same_time_model_and_reasoning() {
     let (here, file) = (folder(), sample("many-tool-results.jsonl"));
-    let run = |args: &[&str]| json(&plimsoll(here.path(), &[args, &["--no-state", "--json"]].concat()));
+    let run =
+        |args: &[&str]| json(&plimsoll(here.path(), &[args, &["--no-state", "--json"]].concat()));
     let replay = run(&["replay", &file, "--policy", "truncate"]);
     let diagnosis = run(&["diagnose", &file, "--policy", "truncate"]);
     let some = run(&["diagnose", &file, "--calls", "3-5"]);
@@ -38,7 +39,10 @@ fn the_calls_of_every_list_have_the_same_time_model_and_reasoning() {
     for [_, time, model, _] in &samples {
         assert_eq!(model.as_str(), Some("gpt-5.5"));
         let time = time.as_str().expect("recorded");
-        assert!(time.starts_with("2026-10-20T") && time.len() == 20 && time.ends_with('Z'), "{time}");
+        assert!(
+            time.starts_with("2026-10-20T") && time.len() == 20 && time.ends_with('Z'),
+            "{time}"
+        );
     }
     let times: Vec<&str> = samples.iter().filter_map(|[_, time, ..]| time.as_str()).collect();
     assert!(times.is_sorted(), "{times:?}");

@@ -8,8 +8,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Help of the operands where the agents' own folders are read without any.
-pub(crate) const DEFAULT_FILES: &str =
-    "Session files, archives or folders (--files-from: `help files`) [default: the agents' own folders]";
+pub(crate) const DEFAULT_FILES: &str = "Session files, archives or folders (--files-from: `help files`) [default: the agents' own folders]";
 
 /// The files of a command that reads many, as operands and in a list.
 #[derive(Clone, Debug, clap::Args)]

@@ -231,11 +231,7 @@ pub(super) fn json_output<'a>(
     }
 }
 
-fn lane_replay<'a>(
-    case: &'a Case,
-    lane: &'a Played,
-    expected: &ExpectedRereads,
-) -> LaneReplay<'a> {
+fn lane_replay<'a>(case: &'a Case, lane: &'a Played, expected: &ExpectedRereads) -> LaneReplay<'a> {
     let outcome = &lane.outcome;
     let (peak, largest, halts) = (outcome.peak(), outcome.largest_call(), outcome.halts.iter());
     LaneReplay {

@@ -253,7 +253,8 @@ fn tree_entry<'a>(listing: &Listing, tree: &'a SessionTree) -> TreeEntry<'a> {
 
 /// Returns the given folders, or those of the agents if none is given.
 fn searched(inputs: &InputArgs) -> Vec<FolderEntry> {
-    let given = inputs.files.iter().map(|folder| FolderEntry { agent: None, folder: shown(folder) });
+    let given =
+        inputs.files.iter().map(|folder| FolderEntry { agent: None, folder: shown(folder) });
     if !inputs.are_empty() {
         return given.collect();
     }

@@ -6,9 +6,9 @@ use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
 use crate::cli::many_files::FilesProgress;
 use crate::cli::output::{clean, counted, json, note, print};
-use crate::exec::{IndexFolder, Inputs};
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
 use crate::exec::stores::FoundFile;
+use crate::exec::{IndexFolder, Inputs};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -69,8 +69,7 @@ pub(super) fn run(
     let has_index = !shared.no_state && !inputs.has_temporary_files();
     let index = if has_index { IndexFolder::here() } else { IndexFolder::default() };
     let progress = FilesProgress::default();
-    let mut result =
-        progress.show(|| search(files, &options, &index, &progress.files, |_| {}))?;
+    let mut result = progress.show(|| search(files, &options, &index, &progress.files, |_| {}))?;
     inputs.show_in_search(&mut result);
     if let Some(warning) = result.warning() {
         note(&warning);

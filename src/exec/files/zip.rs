@@ -268,8 +268,12 @@ mod tests {
 
     #[test]
     fn links_and_folders_of_unix_are_no_files() {
-        let mut whole = archive(&[("a.json", 0, b"{}".to_vec(), b"{}"), ("b.json/", 0, Vec::new(), b"")]);
-        assert_eq!(files_in(&whole, |_| true, 100).unwrap().into_keys().collect::<Vec<_>>(), ["a.json"]);
+        let mut whole =
+            archive(&[("a.json", 0, b"{}".to_vec(), b"{}"), ("b.json/", 0, Vec::new(), b"")]);
+        assert_eq!(
+            files_in(&whole, |_| true, 100).unwrap().into_keys().collect::<Vec<_>>(),
+            ["a.json"]
+        );
         let entry = whole.windows(4).position(|bytes| bytes == DIRECTORY_ENTRY).unwrap();
         whole[entry + 5] = 3;
         // Mode of a symbolic link in the upper half of the external attributes.

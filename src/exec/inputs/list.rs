@@ -39,7 +39,8 @@ fn paths(list: &[u8]) -> Vec<PathBuf> {
     let end = if has_nul { 0 } else { b'\n' };
     let items = list.split(|byte| *byte == end);
     // Lines of a list that was written on Windows end with a carriage return.
-    let items = items.map(|item| if has_nul { item } else { item.strip_suffix(b"\r").unwrap_or(item) });
+    let items =
+        items.map(|item| if has_nul { item } else { item.strip_suffix(b"\r").unwrap_or(item) });
     items.filter(|item| !item.is_empty()).map(path).collect()
 }
 

@@ -13,7 +13,8 @@ pub use list::{list_from, read_list};
 use super::files::{LoadError, file_name, is_folder, must_exist};
 use super::search::{SearchResult, UnreadFile};
 use super::stores::{
-    FoundFile, FoundFiles, ListedSession, Listing, find_in, find_with_archives, is_named_archive, left_out_note,
+    FoundFile, FoundFiles, ListedSession, Listing, find_in, find_with_archives, is_named_archive,
+    left_out_note,
 };
 use crate::figure::counted;
 use crate::progress::Progress;
@@ -274,10 +275,12 @@ impl Inputs {
             file.found.path = self.shown(&file.found.path);
             file.reason = self.shown_text(&file.reason);
         }
-        result.unread.extend(self.damaged().map(|failure| UnreadFile {
-            found: failure.found(),
-            reason: failure.reason.clone(),
-        }));
+        result.unread.extend(
+            self.damaged().map(|failure| UnreadFile {
+                found: failure.found(),
+                reason: failure.reason.clone(),
+            }),
+        );
     }
 }
 

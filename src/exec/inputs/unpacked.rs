@@ -117,7 +117,7 @@ impl UnpackedFiles {
 
     /// Creates a folder for an archive or a stream.
     fn add_root(&mut self, root: Root) -> Result<PathBuf, LoadError> {
-        let failed = |error| cannot_store(&root.shown.display().to_string(), &error);
+        let failed = |error: io::Error| cannot_store(&root.shown.display().to_string(), &error);
         if self.folder.is_none() {
             self.folder = Some(TemporaryFolder::new().map_err(failed)?);
         }
@@ -236,10 +236,16 @@ impl Extraction<'_> {
 /// archive lists again replaces the first.
 fn create(path: &Path) -> io::Result<Option<File>> {
     remove(path);
-    let created = create_private_folder(parent_folder(path)).and_then(|()| create_private_file(path));
+    let created =
+        create_private_folder(parent_folder(path)).and_then(|()| create_private_file(path));
     match created {
         Ok(file) => Ok(Some(file)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ) =>
+        {
             Err(error)
         }
         Err(_) => Ok(None),

@@ -64,9 +64,8 @@ impl FoundFiles {
 pub(crate) fn left_out_note(n: usize) -> Option<String> {
     let are = if n == 1 { "is" } else { "are" };
     let files = counted(n, "file");
-    (n > 0).then(|| {
-        format!("{files} that Plimsoll wrote {are} left out; name a file to include it")
-    })
+    (n > 0)
+        .then(|| format!("{files} that Plimsoll wrote {are} left out; name a file to include it"))
 }
 
 impl FoundFile {
@@ -399,9 +398,8 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("s.json"), "{}").unwrap();
         }
-        let search = |max| {
-            find_up_to(max, folder.path(), &may_hold_session, &Progress::default()).unwrap()
-        };
+        let search =
+            |max| find_up_to(max, folder.path(), &may_hold_session, &Progress::default()).unwrap();
         assert_eq!(search(3).warning, None);
         let found = search(2);
         assert_eq!(found.files.len(), 2);
