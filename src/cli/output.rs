@@ -115,8 +115,9 @@ pub(super) fn explain(message: &str) {
     to_stderr(&format!("plimsoll: {}\n", message.trim_end()));
 }
 
-/// Prints a note as one line on standard error.
+/// Prints a note as one line on standard error, in place of progress.
 pub(super) fn note(message: &str) {
+    progress("");
     to_stderr(&format!("plimsoll: note: {}\n", shortened(&clean(message))));
 }
 
