@@ -9,7 +9,7 @@ use crate::exec::files::unfinished::TemporaryFolder;
 use crate::exec::files::{
     LoadError, MAX_SESSION_BYTES, create_private_file, create_private_folder, parent_folder,
 };
-use crate::exec::stores::may_hold_session;
+use crate::exec::stores::{is_searched, may_hold_session};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
@@ -263,9 +263,12 @@ fn cannot_store(name: &str, error: &io::Error) -> LoadError {
     ))
 }
 
-/// Returns whether the file name in a path of an archive is that of a session.
-fn is_session(name: &str) -> bool {
-    may_hold_session(name.rsplit(['/', MAIN_SEPARATOR]).next().unwrap_or(name))
+/// Returns whether a path of an archive is that of a session, as a search of its folder would find it.
+fn is_session(path: &str) -> bool {
+    let mut names = path.rsplit(['/', MAIN_SEPARATOR]);
+    let is_named = names.next().is_some_and(may_hold_session);
+    // Names that lead outside are left out later, with a note.
+    is_named && names.all(|folder| matches!(folder, "." | "..") || is_searched(folder))
 }
 
 /// Returns the path of a file relative to the folder of its archive; `None` if the name leads outside of it.

@@ -166,6 +166,12 @@ pub fn may_hold_session(name: &str) -> bool {
     !is_sidecar && !name.starts_with('.') && known.any(|known| ending.eq_ignore_ascii_case(known))
 }
 
+/// Returns whether a search enters a folder of this name.
+pub(crate) fn is_searched(folder: &str) -> bool {
+    let is_hidden = folder.starts_with('.') && !PROJECT_FOLDERS.contains(&folder);
+    !is_hidden && !SKIPPED.contains(&folder)
+}
+
 /// Returns whether the name of a file is that of an archive.
 pub(crate) fn is_named_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -248,9 +254,7 @@ impl<'a> FileSearch<'a> {
         for entry in self.entries(folder)? {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            let is_hidden = name.starts_with('.') && !PROJECT_FOLDERS.contains(&name);
-            let is_skipped = is_hidden || SKIPPED.contains(&name);
-            if is_folder(&entry) && !is_skipped {
+            if is_folder(&entry) && is_searched(name) {
                 let folder = entry.path();
                 if !self.add_folder(&folder) {
                     self.below(&folder, depth - 1, is_named)?;
