@@ -202,7 +202,7 @@ struct AuditedCallEntry<'a> {
     /// Call, from 1.
     call: usize,
     #[serde(flatten)]
-    recorded: RecordedCall<'a>,
+    properties: RecordedCall<'a>,
     /// Expected cache reads.
     expected: Tokens,
     /// Recorded cache reads.
@@ -371,7 +371,7 @@ fn miss(miss: &Break) -> MissEntry {
 fn audited_call<'a>(call: &AuditedCall, session: &'a Session) -> AuditedCallEntry<'a> {
     AuditedCallEntry {
         call: call.index + 1,
-        recorded: RecordedCall::new(session, call.index),
+        properties: RecordedCall::new(session, call.index),
         expected: call.predicted,
         recorded: call.recorded,
         upper_bound: call.most,
