@@ -58,7 +58,6 @@ mod manual_edits;
 mod many_files;
 mod mcp;
 mod model;
-mod nearest;
 mod output;
 mod played;
 mod presets;

@@ -2,12 +2,12 @@
 
 use super::args::{GlobalOptions, InputArgs, is_stdin};
 use super::many_files::FilesProgress;
-use super::nearest::nearest;
 use super::output::note;
 use crate::exec::stores::{
     Cache, FoundFile, ListCaches, ListedSession, Listing, STORES, UsageCache, find, list,
 };
 use crate::exec::{Inputs, is_taken};
+use crate::names::nearest;
 use crate::progress::Progress;
 use anyhow::{Context as _, bail};
 use std::path::PathBuf;
