@@ -10,6 +10,7 @@ mod export;
 mod files;
 pub mod hooks;
 mod index;
+mod inputs;
 mod libraries;
 mod load;
 pub mod mcp;
@@ -40,6 +41,7 @@ pub use files::{
     read_packed_text, read_text, write_file, write_own, write_picture,
 };
 pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
+pub use inputs::{InputFailure, InputFile, Inputs, list_from, read_list};
 pub use libraries::missing_libraries;
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
