@@ -66,6 +66,7 @@ mod report;
 mod rereads;
 mod restore;
 mod schema;
+mod session_files;
 mod sessions;
 mod settings;
 mod state;

@@ -6,8 +6,7 @@ use super::output::{json, print};
 use super::status::Status;
 use super::{
     compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp,
-    presets, replay, report, restore, sessions, state, sweep, tools,
-    usage,
+    presets, replay, report, restore, sessions, state, sweep, tools, usage,
 };
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;

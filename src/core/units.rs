@@ -17,7 +17,9 @@ pub fn rfc3339(time: Duration) -> Option<String> {
 }
 
 /// A number of tokens. Addition and subtraction saturate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 #[cfg_attr(feature = "schema", schemars(inline))]

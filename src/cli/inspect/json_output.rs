@@ -5,6 +5,7 @@ use super::{InspectFindings, MAX_LARGEST};
 use crate::analysis::largest_parts;
 use crate::analysis::tools::tokens_by_tool;
 use crate::cli::json_values::Object;
+use crate::cli::usage::UsageSums;
 use crate::engine::WindowSource;
 use crate::formats::Availability;
 use crate::session::{CallsFrom, Conversation, RecordedCompaction, Start, Track};
@@ -55,6 +56,8 @@ pub(crate) struct Inspection<'a> {
     peak_share: Option<Share>,
     /// Tokens of the context at the end, which the next call would send before a new message: after the last compaction.
     end_tokens: Tokens,
+    /// What the session used with its sub-agents and branches, each call once; null if it has none or is in a database.
+    tree: Option<UsageSums<'a>>,
     recorded: Recorded<'a>,
     tokens: TokenCounts<'a>,
     /// The largest parts of messages, largest first.
@@ -88,6 +91,9 @@ struct ConversationEntry<'a> {
     messages: Option<usize>,
     /// Number of model calls; null if not counted.
     calls: Option<usize>,
+    /// What its calls used, without those that an earlier conversation of the session contains; null if the session has
+    /// neither sub-agents nor branches, if it is in a database, or if its file cannot be read.
+    usage: Option<UsageSums<'a>>,
 }
 
 /// Relation to the main conversation of the file.
@@ -204,12 +210,18 @@ impl InspectFindings<'_> {
     /// Returns the JSON output.
     pub(crate) fn json_output(&self) -> Inspection<'_> {
         let session = self.session();
-        let conversations = self.loaded.conversations.iter();
+        let usage = |idx: usize| self.tree.as_ref()?.rows[idx].as_ref().map(UsageSums::new);
+        let conversations = self
+            .loaded
+            .conversations
+            .iter()
+            .enumerate()
+            .map(|(idx, one)| ConversationEntry { usage: usage(idx), ..conversation(one) });
         Inspection {
             format: session.source.format,
             title: &session.title,
             conversation: self.conversation + 1,
-            conversations: conversations.map(conversation).collect(),
+            conversations: conversations.collect(),
             messages: self.history().count(),
             compaction_messages: self.n_compaction_messages(),
             turns: session.turns,
@@ -225,6 +237,7 @@ impl InspectFindings<'_> {
             peak_call: self.peak.and_then(|peak| peak.call).map(|idx| idx + 1),
             peak_share: self.peak.and_then(|_| self.peak_share.known()),
             end_tokens: self.end,
+            tree: self.tree.as_ref().map(|tree| UsageSums::new(&tree.total)),
             recorded: Recorded {
                 largest_call_tokens: session.largest_reported(),
                 calls_with_usage: self.calls_with_usage(),
@@ -301,6 +314,7 @@ fn conversation(conversation: &Conversation) -> ConversationEntry<'_> {
         main_conversation: None,
         messages: conversation.size.map(|size| size.messages),
         calls: conversation.size.map(|size| size.calls),
+        usage: None,
     };
     match conversation.start {
         Some(Start::StartedAt(idx)) => entry.started_by_call = Some(idx + 1),

@@ -4,6 +4,7 @@ use super::{InspectFindings, MAX_LARGEST};
 use crate::analysis::largest_parts;
 use crate::analysis::tools::tokens_by_tool;
 use crate::cli::output::{clean, counted, grouped, percent, tokens};
+use crate::cli::usage::sums;
 use crate::engine::Peak;
 use crate::figure::plural;
 use crate::formats::{Availability, RecordedData};
@@ -203,12 +204,17 @@ impl InspectFindings<'_> {
                 .size
                 .map_or_else(String::new, |size| format!(", {}", counted(size.calls, "call")));
             let title = one_line(&conversation.title, TITLE);
+            let row = self.tree.as_ref().and_then(|tree| tree.rows[number].as_ref());
+            let size = row.map_or(size, |row| format!(": {}", sums(row)));
             let _ =
                 writeln!(text, "  {:>4}  {}{}{size}", number + 1, clean(&title), clean(&relation));
         }
         if all.len() > MAX_CONVERSATIONS {
             let more = grouped((all.len() - MAX_CONVERSATIONS) as u64);
             let _ = writeln!(text, "  and {more} more (--json lists all)");
+        }
+        if let Some(tree) = &self.tree {
+            let _ = writeln!(text, "   all  {}", sums(&tree.total));
         }
     }
 

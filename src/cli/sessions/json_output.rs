@@ -5,7 +5,8 @@ use crate::analysis::usage::UsageRow;
 use crate::cli::usage::{CallSums, UsageSums};
 use crate::engine::WindowSource;
 use crate::exec::stores::{
-    FoundFile, ListedSession, Listing, PeakAccuracy, SessionSummary, SessionTree, SessionTrees, existing_folders,
+    FoundFile, ListedSession, Listing, PeakAccuracy, SessionSummary, SessionTree, SessionTrees,
+    existing_folders,
 };
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;

@@ -4,21 +4,18 @@ mod json_output;
 mod search;
 
 use super::args::{GlobalOptions, row_limit};
-use super::nearest::nearest;
-use super::output::{clean, counted, grouped, json, note, percent, print_wrapped, tokens};
-use crate::figure::usd;
+use super::output::{clean, counted, grouped, json, percent, print_wrapped, tokens};
+use super::session_files::{agent, caches, found, save};
 use super::status::Status;
-use crate::analysis::usage::UsageRow;
+use super::usage::sums;
 use crate::engine::WindowSource;
-use crate::exec::is_taken;
 use crate::exec::stores::{
-    AgentFolder, Cache, FoundFile, FoundFiles, ListedSession, ListCaches, Listing, PeakAccuracy, STORES,
-    SessionSummary, SessionTrees, UsageCache, existing_folders, find, find_in, list,
+    AgentFolder, ListCaches, ListedSession, Listing, PeakAccuracy, STORES, SessionSummary,
+    SessionTrees, existing_folders, list,
 };
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
 use crate::units::{self, Tokens};
-use anyhow::{Context as _, bail};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -84,12 +81,7 @@ impl Args {
         Ok(Status::Done)
     }
 
-    fn text(
-        &self,
-        listing: &Listing,
-        trees: &SessionTrees,
-        output_reserve: Tokens,
-    ) -> String {
+    fn text(&self, listing: &Listing, trees: &SessionTrees, output_reserve: Tokens) -> String {
         let mut text = String::new();
         let starters = listing.starters();
         let mut started = vec![0; starters.len()];
@@ -157,38 +149,6 @@ impl Args {
         let _ = writeln!(text, "{elsewhere}");
         text
     }
-}
-
-/// Parses the name of an agent.
-pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
-    let plain = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
-    let known = STORES.iter().map(|store| store.agent);
-    let names: Vec<_> = known.clone().map(plain).collect();
-    let found = known.into_iter().find(|name| plain(name) == plain(given));
-    found.with_context(|| match nearest(given, &names) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("known agents are {}", names.join(", ")),
-    })
-}
-
-/// Finds the files of these folders, or of all agents, and the number of files that Plimsoll wrote. Prints warnings.
-pub(super) fn found(folders: &[PathBuf], progress: &Progress) -> anyhow::Result<(Vec<FoundFile>, usize)> {
-    let (mut files, mut n_own_outputs) = (Vec::new(), 0);
-    let mut add = |mut found: FoundFiles| {
-        found.notes().for_each(|text| note(&text));
-        n_own_outputs += found.own_outputs.len();
-        files.append(&mut found.files);
-    };
-    if folders.is_empty() {
-        add(find(progress)?);
-    }
-    for folder in folders {
-        if !folder.as_os_str().is_empty() && !is_taken(folder) {
-            bail!("{}: no such folder or file; check the path", folder.display());
-        }
-        add(find_in(folder, progress)?);
-    }
-    Ok((files, n_own_outputs))
 }
 
 fn row(
@@ -268,21 +228,6 @@ fn last_call(time: Option<i64>) -> String {
     }
 }
 
-/// Returns the caches of a list; empty ones with `--no-state`.
-pub(super) fn caches(shared: &GlobalOptions, has_usage: bool) -> (Cache, Option<UsageCache>) {
-    let load = || if shared.no_state { UsageCache::default() } else { UsageCache::load() };
-    let summaries = if shared.no_state { Cache::default() } else { Cache::load() };
-    (summaries, has_usage.then(load))
-}
-
-/// Writes the caches of a list.
-pub(super) fn save(summaries: &mut Cache, usage: Option<&mut UsageCache>) {
-    let saved = summaries.save().and_then(|()| usage.map_or(Ok(()), UsageCache::save));
-    if let Err(error) = saved {
-        note(&format!("the list of sessions cannot be cached ({error})"));
-    }
-}
-
 /// Writes what a session and the agents of its tree used.
 fn usage_lines(text: &mut String, trees: &SessionTrees, idx: usize) {
     let own = &trees.own[idx];
@@ -290,31 +235,16 @@ fn usage_lines(text: &mut String, trees: &SessionTrees, idx: usize) {
     let Some(tree) = trees.tree(idx) else {
         return;
     };
-    let _ = writeln!(text, "    with {}: {}", counted(tree.agents.len() - 1, "other agent"), sums(&tree.total));
+    let _ = writeln!(
+        text,
+        "    with {}: {}",
+        counted(tree.agents.len() - 1, "other agent"),
+        sums(&tree.total)
+    );
     for agent in &tree.agents {
         let title: String = agent.conversation().title.chars().take(TITLE_CHARS).collect();
         let _ = writeln!(text, "      {}: {}", clean(&title), sums(&agent.row));
     }
-}
-
-/// Formats tokens, cost, peak and calls above the window.
-fn sums(row: &UsageRow) -> String {
-    let cost = row.cost().map_or_else(|| "cost unknown".to_owned(), usd);
-    let star = if row.unpriced > 0 && row.cost().is_some() { "*" } else { "" };
-    let mut text = format!(
-        "{}, {} in, {} out, {cost}{star}, peak {}",
-        counted(row.calls, "call"),
-        row.input.short(),
-        row.output.short(),
-        percent(row.peak)
-    );
-    if row.misses > 0 {
-        let _ = write!(text, ", {}", counted(row.misses, "cache miss"));
-    }
-    if row.overflows > 0 {
-        let _ = write!(text, ", {} above the window", counted(row.overflows, "call"));
-    }
-    text
 }
 
 fn shown(path: &Path) -> String {

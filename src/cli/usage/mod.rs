@@ -5,7 +5,7 @@ mod text;
 
 use super::args::{GlobalOptions, row_limit};
 use super::output::{json, print};
-use super::sessions::{agent, caches, found, save};
+use super::session_files::{agent, caches, found, save};
 use super::status::Status;
 use crate::analysis::usage::{Period, UsageKey, UsageQuery, UsageTable};
 use crate::exec::stores::{ListCaches, ListUsage, list};
@@ -18,6 +18,7 @@ use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Zoned};
 pub(super) use json_output::{CallSums, UsageOutput, UsageSums};
 use std::path::PathBuf;
+pub(super) use text::sums;
 
 /// Sum tokens, cost, cache misses and compactions by day, project, model or agent
 #[derive(Debug, clap::Args)]
@@ -135,7 +136,9 @@ impl Args {
         let zone = match &self.timezone {
             None => TimeZone::system(),
             Some(name) => TimeZone::get(name).map_err(|_| {
-                anyhow!("--timezone: {name} is no time zone; give a name such as Europe/Berlin or UTC")
+                anyhow!(
+                    "--timezone: {name} is no time zone; give a name such as Europe/Berlin or UTC"
+                )
             })?,
         };
         let today = Zoned::now().with_time_zone(zone.clone()).date();
@@ -164,8 +167,8 @@ fn day(given: &str, today: Date) -> anyhow::Result<Date> {
     match given {
         "today" => Ok(today),
         "yesterday" => Ok(today.checked_sub(1.day())?),
-        date => date
-            .parse()
-            .map_err(|_| anyhow!("{given} is no day; give one such as 2026-11-01, today or yesterday")),
+        date => date.parse().map_err(|_| {
+            anyhow!("{given} is no day; give one such as 2026-11-01, today or yesterday")
+        }),
     }
 }

@@ -10,7 +10,15 @@ use std::fmt::Write as _;
 
 /// Heads of the columns behind the key.
 const HEADS: [&str; 10] = [
-    "sessions", "calls", "input", "cached", "output", "cost", "misses", "compactions", "peak",
+    "sessions",
+    "calls",
+    "input",
+    "cached",
+    "output",
+    "cost",
+    "misses",
+    "compactions",
+    "peak",
     "overflows",
 ];
 
@@ -73,7 +81,9 @@ fn remarks(table: &UsageTable, listing: &Listing) -> Vec<String> {
     }
     if !listing.unread.is_empty() {
         let n = counted(listing.unread.len(), "file");
-        remarks.push(format!("{n}: not a session that can be opened (`plimsoll sessions --json` says why)"));
+        remarks.push(format!(
+            "{n}: not a session that can be opened (`plimsoll sessions --json` says why)"
+        ));
     }
     remarks
 }
@@ -103,6 +113,26 @@ fn cells(row: &UsageRow) -> [String; 10] {
         whole_percent(row.peak),
         number(row.overflows),
     ]
+}
+
+/// Formats tokens, cost, peak and calls above the window.
+pub(crate) fn sums(row: &UsageRow) -> String {
+    let cost = row.cost().map_or_else(|| "cost unknown".to_owned(), usd);
+    let star = if row.unpriced > 0 && row.cost().is_some() { "*" } else { "" };
+    let mut text = format!(
+        "{}, {} in, {} out, {cost}{star}, peak {}",
+        counted(row.calls, "call"),
+        row.input.short(),
+        row.output.short(),
+        whole_percent(row.peak)
+    );
+    if row.misses > 0 {
+        let _ = write!(text, ", {}", counted(row.misses, "cache miss"));
+    }
+    if row.overflows > 0 {
+        let _ = write!(text, ", {} above the window", counted(row.overflows, "call"));
+    }
+    text
 }
 
 /// Returns one line a row, with the names of `--json`.

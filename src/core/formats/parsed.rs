@@ -38,7 +38,8 @@ impl Input {
         const FEW: usize = 8;
         let bytes = self.bytes.whole();
         let first = |path| {
-            let text = |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
+            let text =
+                |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
             records.clone().take(FEW).find_map(text)
         };
         let (project, version) = (first(folder), first(version));

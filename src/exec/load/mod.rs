@@ -22,6 +22,7 @@ use crate::session::{Conversation, Session, Track};
 use crate::tokens::{Counter, TokenLedger, default_counter};
 use crate::units::{Bytes, Tokens};
 use source::FileSource;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +57,10 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
     /// Detected format and counts of records.
     pub report: ImportReport,
+    /// The file that contains the main conversation, if it has a path.
+    pub main_file: Option<PathBuf>,
+    /// Files of the sub-agents with a file of their own, by the index of the conversation.
+    pub sub_agent_files: BTreeMap<usize, PathBuf>,
     /// All conversations of the file, including this one, and those of sub-agents with files of their own.
     pub conversations: Vec<Conversation>,
 }
@@ -88,15 +93,16 @@ pub fn load(path: &Path, options: &LoadOptions, progress: &Progress) -> Result<L
     let mut file = ParsedFile::parse(document, progress)?;
     file.path = Some(path.to_owned());
     let files = sub_agents::attach(path, &mut file.parsed, &mut file.conversations);
-    match files.get(&options.conversation) {
-        None => file.select(options.conversation, options, progress),
+    let loaded = match files.get(&options.conversation) {
+        None => file.select(options.conversation, options, progress)?,
         Some(own) => {
             file.parsed =
                 sub_agents::read(own, &file.parsed.sessions[0], &file.parsed.report, progress)?;
             file.path = Some(own.clone());
-            file.select(0, options, progress)
+            file.select(0, options, progress)?
         }
-    }
+    };
+    Ok(Loaded { main_file: Some(path.to_owned()), sub_agent_files: files, ..loaded })
 }
 
 /// Loads a session of a database, with the list of all conversations of the database.
@@ -247,6 +253,8 @@ impl ParsedFile {
         let session = session
             .ok_or_else(|| LoadError::no_such_conversation(&name, self.conversations.len()))?;
         Ok(Loaded {
+            main_file: self.path.clone(),
+            sub_agent_files: BTreeMap::new(),
             path: self.path,
             case: case_of(&name, Arc::new(session), options, progress)?,
             warnings: parsed.warnings,

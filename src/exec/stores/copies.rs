@@ -119,8 +119,11 @@ pub fn repeated_calls(path: &Path, session: &Session) -> Option<RepeatedCalls> {
         let parsed = parse_file(&other, &Progress::default()).ok()?;
         let ids = CallIds::of(parsed.sessions.first()?);
         let calls = own.shared(&ids);
-        (calls > 0 && ids.begun <= own.begun)
-            .then(|| RepeatedCalls { calls, file: file_name(&other), path: other })
+        (calls > 0 && ids.begun <= own.begun).then(|| RepeatedCalls {
+            calls,
+            file: file_name(&other),
+            path: other,
+        })
     });
     shared.max_by_key(|repeated| repeated.calls)
 }

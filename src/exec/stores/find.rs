@@ -65,6 +65,18 @@ impl FoundFiles {
 }
 
 impl FoundFile {
+    /// Returns a file as if a search had found it; `None` if it does not exist.
+    pub(super) fn unnamed(path: &Path) -> Option<Self> {
+        let metadata = path.metadata().ok()?;
+        Some(Self {
+            agent: None,
+            path: path.to_owned(),
+            size: Bytes(metadata.len()),
+            modified: metadata.modified().ok(),
+            is_named: false,
+        })
+    }
+
     /// Returns whether the agent migrated the session of this file to a database with these ids.
     pub(crate) fn is_migrated(&self, ids: &HashSet<String>) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());

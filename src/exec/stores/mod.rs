@@ -22,7 +22,9 @@ pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
-pub use tree::{AgentUsage, ListUsage, SessionTree, SessionTrees};
+pub use tree::{
+    AgentUsage, ConversationTree, ListUsage, SessionTree, SessionTrees, conversation_tree,
+};
 pub use usage::{ConversationUsage, FileUsage, Relation, UsageCache};
 
 /// An agent whose sessions can be found.

@@ -20,14 +20,20 @@ pub fn newest_of_project(
     files.retain(|file| agent.is_none() || file.agent == agent);
     let project = Project::new(folder);
     let (mut newest, reading) = (None, Progress::default());
-    let listing = list(&files, usize::MAX, ListCaches { summaries: cache, usage: None }, &reading, |listed| {
-        if newest.is_none() && listed.parent.is_none() && project.has(listed) {
-            newest = Some(listed.clone());
-        }
-        if newest.is_some() || progress.is_cancelled() {
-            reading.cancel();
-        }
-    });
+    let listing = list(
+        &files,
+        usize::MAX,
+        ListCaches { summaries: cache, usage: None },
+        &reading,
+        |listed| {
+            if newest.is_none() && listed.parent.is_none() && project.has(listed) {
+                newest = Some(listed.clone());
+            }
+            if newest.is_some() || progress.is_cancelled() {
+                reading.cancel();
+            }
+        },
+    );
     progress.check_cancelled()?;
     match (listing, newest) {
         (_, Some(newest)) => Ok(Some(newest)),

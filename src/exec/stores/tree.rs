@@ -1,7 +1,13 @@
 //! Sessions as trees: a session with its sub-agents and with the sessions that resumed or forked it.
 
-use super::{ConversationUsage, FileUsage, ListedSession, Listing, Relation};
+use super::{
+    ConversationUsage, FileUsage, FoundFile, ListCaches, ListedSession, Listing, Relation, list,
+};
 use crate::analysis::usage::{RecordedUsage, UsageRow, UsedSession, usage_of_each};
+use crate::exec::database::is_database;
+use crate::exec::load::Loaded;
+use crate::progress::{Cancelled, Progress};
+use crate::session::Track;
 use crate::units::{Millis, Tokens};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -75,7 +81,6 @@ impl<'a> ListUsage<'a> {
         });
         used.collect()
     }
-
 }
 
 /// What each session of a list used, and the trees of those that belong together.
@@ -101,10 +106,8 @@ impl SessionTrees {
     pub fn new(listing: &Listing, output_reserve: Tokens) -> Self {
         let used = ListUsage::new(listing);
         let rows = usage_of_each(&used.sessions(listing), output_reserve);
-        let mut found = Self {
-            own: vec![UsageRow::default(); listing.sessions.len()],
-            trees: BTreeMap::new(),
-        };
+        let mut found =
+            Self { own: vec![UsageRow::default(); listing.sessions.len()], trees: BTreeMap::new() };
         for (conversation, mut row) in used.conversations.iter().zip(rows) {
             let UsedConversation { listed, file, idx, .. } = *conversation;
             found.own[listed].merge(&row);
@@ -184,4 +187,51 @@ fn roots_by(sessions: &[ListedSession], joins_copies: bool) -> Vec<usize> {
         start
     };
     (0..sessions.len()).map(root).collect()
+}
+
+/// What the conversations of a loaded session used: a tree with the sub-agents in other files.
+#[derive(Debug)]
+pub struct ConversationTree {
+    /// Sums of each conversation, by its index in [`Loaded::conversations`], without calls that an earlier one contains;
+    /// `None` if its file cannot be read.
+    pub rows: Vec<Option<UsageRow>>,
+    /// Sums over all of them; each call counts once.
+    pub total: UsageRow,
+}
+
+/// Reads what the conversations of a session used. `None` if it has no sub-agents and branches, or is in a database, in which
+/// [`SessionTrees`] joins sessions.
+///
+/// # Errors
+/// Returns [`Cancelled`] if `progress` is cancelled.
+pub fn conversation_tree(
+    loaded: &Loaded,
+    caches: ListCaches<'_>,
+    output_reserve: Tokens,
+    progress: &Progress,
+) -> Result<Option<ConversationTree>, Cancelled> {
+    let is_tree = loaded.conversations.iter().any(|c| c.track != Track::Main);
+    let Some(path) = loaded.main_file.as_deref().filter(|path| is_tree && !is_database(path))
+    else {
+        return Ok(None);
+    };
+    let own = loaded.sub_agent_files.iter().map(|(idx, path)| (&**path, *idx));
+    let indices: HashMap<&Path, usize> = own.collect();
+    let paths = std::iter::once(path).chain(indices.keys().copied());
+    let files: Vec<FoundFile> = paths.filter_map(FoundFile::unnamed).collect();
+    let listing = list(&files, usize::MAX, caches, progress, |_| {})?;
+    let trees = SessionTrees::new(&listing, output_reserve);
+    let mut tree = ConversationTree {
+        rows: vec![None; loaded.conversations.len()],
+        total: UsageRow::default(),
+    };
+    for agent in trees.trees.values().flat_map(|tree| &tree.agents) {
+        let file = &*listing.sessions[agent.listed].found.path;
+        let idx = indices.get(file).copied().unwrap_or(agent.conversation().number);
+        tree.total.merge(&agent.row);
+        if let Some(row) = tree.rows.get_mut(idx) {
+            row.get_or_insert_default().merge(&agent.row);
+        }
+    }
+    Ok(Some(tree))
 }

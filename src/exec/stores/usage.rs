@@ -149,7 +149,11 @@ impl UsageCache {
     }
 
     /// Returns the usage of an unchanged file, or of the session with this id and version in a file with several.
-    pub(super) fn get(&self, found: &FoundFile, (id, version): (&str, u64)) -> Option<Arc<FileUsage>> {
+    pub(super) fn get(
+        &self,
+        found: &FoundFile,
+        (id, version): (&str, u64),
+    ) -> Option<Arc<FileUsage>> {
         let (path, key) = file_key(found, id, version)?;
         let known = self.files.get(&path)?;
         (known.key == key).then(|| Arc::clone(&known.usage))

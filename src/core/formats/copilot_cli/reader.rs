@@ -63,7 +63,12 @@ pub(super) fn read(
         }));
     }
     let spans = events.iter().map(|event| &event.span);
-    input.set_project(&mut sessions, spans, &["data", "context", "cwd"], &["data", "copilotVersion"]);
+    input.set_project(
+        &mut sessions,
+        spans,
+        &["data", "context", "cwd"],
+        &["data", "copilotVersion"],
+    );
     log.finish(input, sessions, "GitHub Copilot CLI events without a message")
 }
 
