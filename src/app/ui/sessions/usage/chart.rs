@@ -3,7 +3,6 @@
 use crate::analysis::usage::UsageRow;
 use crate::app::state::command::Commands;
 use crate::app::state::sessions::list::SessionsCommand;
-use crate::app::state::sessions::usage::bars::Bar;
 use crate::app::state::sessions::usage::command::UsageCommand;
 use crate::app::state::sessions::usage::page::{UsagePage, UsageSums};
 use crate::app::state::sessions::usage::text;
@@ -98,16 +97,12 @@ pub(super) fn show(
 
 /// Returns the bars that fit, and the number of others. Bars with names are sorted by size, and the smallest are left out.
 fn shown_bars(sums: &UsageSums, figure: BarFigure, width: f32) -> (Vec<Shown<'_>>, usize) {
-    let shown = |bar: &'_ Bar| {
+    let bars = sums.bars.iter().map(|bar| {
         let row = bar.row.map(|row| (row, &sums.table.rows[row]));
-        row.map_or((0.0, 0.0), |(_, row)| match figure {
+        let (value, part) = row.map_or((0.0, 0.0), |(_, row)| match figure {
             BarFigure::Cost => (row.usd.0, row.miss_usd.0.clamp(0.0, row.usd.0.max(0.0))),
             BarFigure::Input => (row.input.as_f64(), row.cache_read.as_f64()),
-        })
-    };
-    let bars = sums.bars.iter().map(|bar| {
-        let (value, part) = shown(bar);
-        let row = bar.row.map(|row| (row, &sums.table.rows[row]));
+        });
         Shown { key: &bar.key, row, value, part }
     });
     let mut bars: Vec<Shown<'_>> = bars.collect();
@@ -151,15 +146,15 @@ fn head(ui: &mut Ui, sums: &UsageSums, figure: BarFigure, n_left_out: usize) {
         ui.label(small(ui, format!("{} by {}", title_of(figure), sums.by.name())));
         ui.add_space(space::M);
         let total = &sums.table.total;
-        let parts = match figure {
-            BarFigure::Cost if total.miss_cost().is_none() => return,
-            BarFigure::Input if total.cached_share().is_none() => return,
-            BarFigure::Cost => [(part, "cache misses"), (rest, "everything else")],
-            BarFigure::Input => [(part, "read from the cache"), (rest, "everything else")],
+        let parts: &[(Color32, &str)] = match figure {
+            BarFigure::Cost if total.miss_cost().is_none() => &[],
+            BarFigure::Input if total.cached_share().is_none() => &[],
+            BarFigure::Cost => &[(part, "cache misses"), (rest, "everything else")],
+            BarFigure::Input => &[(part, "read from the cache"), (rest, "everything else")],
         };
         for (color, name) in parts {
-            swatch(ui, color);
-            ui.label(small(ui, name));
+            swatch(ui, *color);
+            ui.label(small(ui, *name));
             ui.add_space(space::S);
         }
         if n_left_out > 0 {
