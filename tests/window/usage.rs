@@ -8,6 +8,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use plimsoll::app::Options;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -21,12 +22,13 @@ fn claude(session: &str, first: usize, times: &[&str]) -> String {
         let common = format!(
             r#""sessionId":"{session}","cwd":"/home/me/ledger","version":"2.1.300","timestamp":"{time}""#
         );
-        lines.push_str(&format!(
+        let _ = write!(
+            lines,
             r#"{{"type":"user","uuid":"u{session}{n}","parentUuid":null,{common},"message":{{"role":"user","content":"Question {n} of {session}"}}}}
 {{"type":"assistant","uuid":"a{session}{n}","parentUuid":"u{session}{n}",{common},"message":{{"id":"msg_{session}{n}","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","stop_reason":"end_turn","content":[{{"type":"text","text":"Answer {n}"}}],"usage":{{"input_tokens":{},"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":50}}}}}}
 "#,
             1_000 * (n + 1)
-        ));
+        );
     }
     lines
 }

@@ -57,16 +57,17 @@ pub fn details(row: &UsageRow) -> Vec<String> {
             ),
         });
     }
-    let mut input = format!("input {} tokens", wording::tokens(row.input));
-    if let Some(share) = row.cached_share() {
-        input.push_str(&format!(", {} read from the cache", wording::percent(share)));
-    }
-    lines.push(input);
-    let mut output = format!("output {} tokens", wording::tokens(row.output));
-    if row.reasoning > Tokens::ZERO {
-        output.push_str(&format!(", {} of them reasoning", wording::tokens(row.reasoning)));
-    }
-    lines.push(output);
+    let cached = row.cached_share().map(|share| {
+        let share = wording::percent(share);
+        format!(", {share} read from the cache")
+    });
+    let input = wording::tokens(row.input);
+    lines.push(format!("input {input} tokens{}", cached.unwrap_or_default()));
+    let reasoning = match row.reasoning {
+        Tokens::ZERO => String::new(),
+        tokens => format!(", {} of them reasoning", wording::tokens(tokens)),
+    };
+    lines.push(format!("output {} tokens{reasoning}", wording::tokens(row.output)));
     if row.misses > 0 {
         let cost = row.miss_cost().map(|cost| format!(" for {}", wording::usd(cost)));
         let cause = row.top_cause().map(|cause| format!(", mostly {}", cause.text()));

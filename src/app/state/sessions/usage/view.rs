@@ -171,7 +171,7 @@ fn day(text: &str, today: Date) -> Result<Option<Date>, String> {
         "" => Ok(None),
         "today" => Ok(Some(today)),
         "yesterday" => Ok(today.yesterday().ok()),
-        date => date.parse().map(Some).map_err(|_| {
+        date => date.parse().ok().map(Some).ok_or_else(|| {
             format!("{date} is no day; type one such as 2026-11-01, today or yesterday.")
         }),
     }
