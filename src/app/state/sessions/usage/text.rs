@@ -17,14 +17,13 @@ pub fn key_text(key: &str) -> String {
 /// Returns the text of a cell.
 pub fn cell(row: &UsageRow, column: UsageColumn) -> String {
     let number = |n: usize| if n == 0 { NONE.to_owned() } else { wording::grouped(n as u64) };
-    let tokens = |n: Tokens| if n == Tokens::ZERO { NONE.to_owned() } else { wording::short(n) };
     match column {
         UsageColumn::Key => key_text(&row.key),
         UsageColumn::Sessions => number(row.sessions),
         UsageColumn::Calls => number(row.calls),
-        UsageColumn::Input => tokens(row.input),
+        UsageColumn::Input => wording::short(row.input),
         UsageColumn::Cached => row.cached_share().map_or_else(|| NONE.to_owned(), wording::percent),
-        UsageColumn::Output => tokens(row.output),
+        UsageColumn::Output => wording::short(row.output),
         UsageColumn::Cost => {
             let star = if row.unpriced > 0 { "*" } else { "" };
             let cost = row.cost().map(|cost| format!("{}{star}", wording::usd(cost)));

@@ -73,7 +73,7 @@ pub(super) fn show(
     let slot = plot.width() / bars.len().max(1) as f32;
     let response =
         ui.interact(plot.with_max_y(area.bottom()), ui.scope_id().with("bars"), Sense::click());
-    let name = format!("{} by {}", title_of(figure), sums.by.name());
+    let name = format!("Chart: {} by {}", title_of(figure), sums.by.name());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));
     let hovered = response.hover_pos().map(|pointer| ((pointer.x - plot.left()) / slot) as usize);
     let hovered = hovered.filter(|at| *at < bars.len());
