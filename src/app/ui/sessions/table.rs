@@ -159,10 +159,7 @@ fn cell(
 ) {
     match column {
         Column::LastCall => {
-            let time = ui.label(weak(ui, age_of_call(now, listed.ended())));
-            if listed.ended().is_none() {
-                time.on_hover_text("The file does not record when its calls were made.");
-            }
+            last_call(ui, weak(ui, age_of_call(now, listed.ended())), listed.ended());
         }
         Column::Agent => {
             ui.add(Label::new(listed.agent_name()).truncate());
@@ -253,11 +250,23 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     ui.painter().rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
 }
 
+/// Shows the age of the last call, with its time as hover text.
+pub(crate) fn last_call(ui: &mut Ui, age: RichText, time: Option<i64>) {
+    let help = match time.and_then(time_of_call) {
+        Some(time) => format!("Last call: {}", wording::minute(time)),
+        None => "The file does not record when its calls were made.".to_owned(),
+    };
+    ui.label(age).on_hover_text(help);
+}
+
 /// Formats the age of the last call, from its time in milliseconds since 1970: `2 days ago`, `–` if not recorded.
 pub(crate) fn age_of_call(now: SystemTime, time: Option<i64>) -> String {
-    let since_epoch = time.and_then(|time| u64::try_from(time).ok()).map(Duration::from_millis);
-    let time = since_epoch.and_then(|time| SystemTime::UNIX_EPOCH.checked_add(time));
-    time.map_or_else(|| "–".to_owned(), |time| age(now, time))
+    time.and_then(time_of_call).map_or_else(|| "–".to_owned(), |time| age(now, time))
+}
+
+fn time_of_call(milliseconds: i64) -> Option<SystemTime> {
+    let since_epoch = Duration::from_millis(u64::try_from(milliseconds).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since_epoch)
 }
 
 /// Formats an age, such as `2 days ago`.
