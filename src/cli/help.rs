@@ -2,10 +2,10 @@
 
 use super::args::GlobalOptions;
 use super::model::ApiArgs;
-use super::nearest::unknown;
 use super::output::print;
 use super::status::Status;
 use super::window;
+use crate::names::unknown;
 use anyhow::bail;
 use clap::{Args as _, Command};
 

@@ -57,7 +57,6 @@ mod man;
 mod manual_edits;
 mod mcp;
 mod model;
-mod nearest;
 mod output;
 mod played;
 mod presets;

@@ -1,10 +1,11 @@
 //! Session files of the commands that list many: `sessions` and `usage`.
 
 use super::args::GlobalOptions;
-use super::nearest::nearest;
+
 use super::output::note;
 use crate::exec::is_taken;
 use crate::exec::stores::{Cache, FoundFile, FoundFiles, STORES, UsageCache, find, find_in};
+use crate::names::nearest;
 use crate::progress::Progress;
 use anyhow::{Context as _, bail};
 use std::path::PathBuf;

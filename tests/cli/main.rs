@@ -31,6 +31,7 @@ mod gate_junit;
 mod handoff;
 mod help;
 mod hook;
+mod hook_install;
 mod inspect;
 mod interrupted;
 mod invalid_input;
