@@ -52,7 +52,7 @@ pub use policies::{
     OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,
     load_reread_model, load_tool_definitions, policy_text, read_configuration, save_policy,
 };
-pub use state::{KeptPrice, State};
+pub use state::{KeptPrice, KeptUsageView, State};
 pub use summary::{
     LogFile, Model, ModelEvent, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,
