@@ -6,6 +6,6 @@ pub mod cli;
 pub mod exec;
 
 pub use plimsoll_core::{
-    analysis, chat, engine, figure, formats, json, languages, live, presets, progress, providers,
-    report, safe_text, session, systems, token_counter, tokens, units,
+    analysis, chat, engine, figure, formats, json, languages, live, names, presets, progress,
+    providers, report, safe_text, session, systems, token_counter, tokens, units,
 };

@@ -2,7 +2,6 @@
 
 use super::args::{FileArg, GlobalOptions, is_stdin};
 use super::compact;
-use super::nearest::nearest;
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
 use crate::exec::{
@@ -10,6 +9,7 @@ use crate::exec::{
     default_converted_path,
 };
 use crate::formats::{self, Format};
+use crate::names::nearest;
 use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,6 +2,8 @@
 
 use crate::analysis::cost::{CallCost, Charge, Cost, CostSource};
 use crate::cli::lazy_list::LazyList;
+use crate::cli::recorded_call::RecordedCall;
+use crate::session::Session;
 use crate::units::{Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,7 +38,7 @@ pub(super) struct CostEntry<'a> {
     /// Requests for summaries, sent and received.
     summaries: ChargeEntry,
     /// Cost of each call.
-    calls: LazyList<'a, CallCostEntry>,
+    calls: LazyList<'a, CallCostEntry<'a>>,
 }
 
 /// Tokens of one kind and their cost.
@@ -50,9 +52,11 @@ struct ChargeEntry {
 
 /// The cost of a call, its kinds in tokens.
 #[derive(Serialize, JsonSchema)]
-struct CallCostEntry {
+struct CallCostEntry<'a> {
     /// Call, from 1.
     call: usize,
+    #[serde(flatten)]
+    recorded: RecordedCall<'a>,
     /// Prompt tokens read from the cache.
     cache_read: Tokens,
     /// Prompt tokens written to the cache.
@@ -65,8 +69,8 @@ struct CallCostEntry {
     usd: Option<Usd>,
 }
 
-/// Returns the JSON output of a cost.
-pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
+/// Returns the JSON output of the cost of a session's lane.
+pub(super) fn cost<'a>(cost: &'a Cost, session: &'a Session) -> CostEntry<'a> {
     let total = cost.total();
     // A sum with an unknown part is unknown.
     let charge =
@@ -85,13 +89,14 @@ pub(super) fn cost(cost: &Cost) -> CostEntry<'_> {
         output: charge(cost.output),
         rejected: charge(cost.rejected),
         summaries: charge(cost.summaries),
-        calls: LazyList::new(cost.calls.iter().map(call_cost)),
+        calls: LazyList::new(cost.calls.iter().map(|call| call_cost(call, session))),
     }
 }
 
-fn call_cost(call: &CallCost) -> CallCostEntry {
+fn call_cost<'a>(call: &CallCost, session: &'a Session) -> CallCostEntry<'a> {
     CallCostEntry {
         call: call.index + 1,
+        recorded: RecordedCall::new(session, call.index),
         cache_read: call.read,
         cache_write: call.written,
         uncached: call.uncached,

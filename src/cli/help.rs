@@ -1,11 +1,11 @@
 //! `plimsoll help`: help of a command, or options that the help of the commands omits.
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, InputArgs};
 use super::model::ApiArgs;
-use super::nearest::unknown;
 use super::output::print;
 use super::status::Status;
 use super::window;
+use crate::names::unknown;
 use anyhow::bail;
 use clap::{Args as _, Command};
 
@@ -13,8 +13,8 @@ use clap::{Args as _, Command};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  plimsoll help replay\n  plimsoll help options")]
 pub(super) struct Args {
-    /// Command; options: of every command; models: of models that write summaries; window: of the window
-    #[arg(value_name = "COMMAND|options|models|window")]
+    /// Command; options: of every command; files: of commands that read many files; models: of models that write summaries; window: of the window
+    #[arg(value_name = "COMMAND|options|files|models|window")]
     topic: Option<String>,
 }
 
@@ -28,8 +28,13 @@ struct Topic {
     add: AddOptions,
 }
 
-const TOPICS: [Topic; 3] = [
+const TOPICS: [Topic; 4] = [
     Topic { name: "options", title: "Options of every command", add: GlobalOptions::augment_args },
+    Topic {
+        name: "files",
+        title: "Options of commands that read many files: evaluate, gate, sessions, sweep, usage",
+        add: InputArgs::augment_args,
+    },
     Topic {
         name: "models",
         title: "Options of models that write summaries",

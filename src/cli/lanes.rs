@@ -1,12 +1,12 @@
 //! Options that select the policies of a command: `--policy`, `--set` and `--output-reserve`.
 
 use super::args::{GlobalOptions, first_given};
-use super::nearest::{nearest, unknown};
 use super::output::{note, tokens};
 use super::settings::{Set, set, setting_names, value_of};
 use crate::analysis::{Clause, WorkingPreset};
 use crate::engine::{Case, Hook, Knob, KnobRole, KnobValues, Outcome, Policy, Stage};
 use crate::exec::{OwnPresets, load_policy};
+use crate::names::{nearest, unknown};
 use crate::presets::{self, PRESETS};
 use crate::units::Tokens;
 use anyhow::{Context as _, bail};
@@ -44,6 +44,9 @@ pub(super) struct LaneArgs {
     /// Set a setting; strategy=NAME selects a preset (repeatable)
     #[arg(long = "set", value_name = "[LANE.]SETTING=VALUE", value_parser = set)]
     sets: Vec<Set>,
+    /// The policy is an argument of its own, so no setting selects another one.
+    #[arg(skip)]
+    is_fixed: bool,
 }
 
 impl Lane {
@@ -86,9 +89,9 @@ impl LaneArgs {
         self.first().is_none()
     }
 
-    /// Returns the policy that `--policy` and `--set` select, with its settings.
+    /// Returns a policy that is an argument of its own, with the settings of `--set`.
     pub(super) fn of(policy: &str, sets: Vec<Set>) -> Self {
-        Self { policies: vec![policy.to_owned()], sets }
+        Self { policies: vec![policy.to_owned()], sets, is_fixed: true }
     }
 
     /// Returns the lanes to compare (default: the three generic presets). `recorded` and `none` may be given, but are
@@ -138,10 +141,8 @@ impl LaneArgs {
     pub(super) fn one(&self, verb: &str, shared: &GlobalOptions) -> anyhow::Result<Lane> {
         let lane = self.one_or_none(verb, shared)?;
         if lane.policy.stages.is_empty() && !shared.manual_edits.has_edits() {
-            bail!(
-                "{} never removes anything; choose another policy, or messages with --clear or --drop",
-                self.policies[0]
-            );
+            let or = if self.is_fixed { "" } else { ", or messages with --clear or --drop" };
+            bail!("{} never removes anything; choose another policy{or}", self.policies[0]);
         }
         Ok(lane)
     }
@@ -179,12 +180,13 @@ impl LaneArgs {
         refuse_same_names(&lanes)?;
         // The preset is selected first, because it defines which settings exist.
         let sets = self.sets.iter();
-        let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(|set| set.name == STRATEGY);
+        let selects = |set: &&Set| set.name == STRATEGY && !self.is_fixed;
+        let (strategies, others): (Vec<_>, Vec<_>) = sets.partition(selects);
         for set in strategies {
             switch(&mut lanes, set)?;
         }
         for set in others {
-            apply(&mut lanes, set)?;
+            apply(&mut lanes, set, self.is_fixed)?;
         }
         lanes.iter_mut().try_for_each(|lane| reserve(lane, shared))?;
         Ok(lanes)
@@ -315,7 +317,7 @@ fn switch(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     refuse_same_names(lanes)
 }
 
-fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
+fn apply(lanes: &mut [Lane], set: &Set, is_fixed: bool) -> anyhow::Result<()> {
     set.check_lane(lanes.iter().map(|lane| &*lane.name))?;
     let is_meant = |lane: &Lane| set.is_of(&lane.name);
     let mut is_known = false;
@@ -335,7 +337,7 @@ fn apply(lanes: &mut [Lane], set: &Set) -> anyhow::Result<()> {
     if !is_known {
         let meant = lanes.iter().filter(|lane| is_meant(lane));
         let mut known = setting_names(meant.map(|lane| &lane.policy));
-        known.push(STRATEGY.to_owned());
+        known.extend((!is_fixed).then(|| STRATEGY.to_owned()));
         bail!("{}", unknown("no policy here has a setting named", &set.name, &known));
     }
     Ok(())

@@ -24,7 +24,7 @@
 //! | the command takes | use | example |
 //! |---|---|---|
 //! | one session | `args::FileArg`, read by `GlobalOptions::load` | `find` |
-//! | several sessions or folders | `targets::Targets` | `gate` |
+//! | many sessions in files, archives and folders | `args::InputArgs`, read by `targets::Targets` with its progress, or as a list with `many_files::FilesProgress` | `gate`, `sessions` |
 //! | policies | `lanes::LaneArgs`, replayed by `played::play` | `replay` |
 //! | a model that writes summaries | `model::ModelArgs` | `compact` |
 //! | calls, tokens, numbers of rows | `value_parser` from `args/values.rs` | `context`, `find` |
@@ -55,12 +55,13 @@ mod lanes;
 mod lazy_list;
 mod man;
 mod manual_edits;
+mod many_files;
 mod mcp;
 mod model;
-mod nearest;
 mod output;
 mod played;
 mod presets;
+mod recorded_call;
 mod replay;
 mod report;
 mod rereads;

@@ -115,8 +115,9 @@ pub(super) fn explain(message: &str) {
     to_stderr(&format!("plimsoll: {}\n", message.trim_end()));
 }
 
-/// Prints a note as one line on standard error.
+/// Prints a note as one line on standard error, in place of progress.
 pub(super) fn note(message: &str) {
+    progress("");
     to_stderr(&format!("plimsoll: note: {}\n", shortened(&clean(message))));
 }
 
@@ -130,9 +131,21 @@ fn shortened(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{head} […] {tail}"))
 }
 
+/// Returns whether standard error is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Prints progress as a line on standard error that is no terminal; nothing if it is empty.
+pub(super) fn progress_line(text: &str) {
+    if !text.is_empty() {
+        to_stderr(&format!("plimsoll: {}\n", clean(text)));
+    }
+}
+
 /// Shows progress on a terminal. Each call replaces the line; an empty text removes it.
 pub(super) fn progress(text: &str) {
-    if io::stderr().is_terminal() {
+    if is_terminal() {
         to_stderr(&format!("\r{}\u{1b}[K", clean(text)));
     }
 }
@@ -146,7 +159,7 @@ pub(super) fn progress_line(text: &str) {
 
 /// Does long work and shows its progress on a terminal.
 pub(super) fn waiting<T: Send>(name: &str, at: &Progress, work: impl FnOnce() -> T + Send) -> T {
-    if !io::stderr().is_terminal() {
+    if !is_terminal() {
         return work();
     }
     let is_done = AtomicBool::new(false);

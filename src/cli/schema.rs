@@ -1,13 +1,13 @@
 //! `plimsoll schema`: JSON schemas of the commands' output, derived from the types that produce it.
 
 use super::args::GlobalOptions;
-use super::nearest::unknown;
 use super::output::{json, print};
 use super::status::Status;
 use super::{
     compact, compare, context, convert, diagnose, evaluate, find, gate, hook, inspect, mcp,
     presets, replay, report, restore, sessions, state, sweep, table, tools, usage,
 };
+use crate::names::unknown;
 use anyhow::Context as _;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -51,6 +51,7 @@ const SCHEMAS: &[(&str, Generate)] = &[
     ("mcp", schema::<mcp::McpInstallation>),
     ("hook install", schema::<hook::HookSettings>),
     ("hook uninstall", schema::<hook::HookSettings>),
+    ("hook constraints", schema::<hook::HookConstraints>),
     ("hook log", schema::<hook::HookLog>),
     ("presets list", schema::<presets::PresetList<'static>>),
     ("presets show", schema::<presets::PresetOutput<'static>>),

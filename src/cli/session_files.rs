@@ -1,10 +1,13 @@
 //! Session files of the commands that list many: `sessions` and `usage`.
 
-use super::args::GlobalOptions;
-use super::nearest::nearest;
+use super::args::{GlobalOptions, InputArgs, is_stdin};
+use super::many_files::FilesProgress;
 use super::output::note;
-use crate::exec::is_taken;
-use crate::exec::stores::{Cache, FoundFile, FoundFiles, STORES, UsageCache, find, find_in};
+use crate::exec::stores::{
+    Cache, FoundFile, ListCaches, ListedSession, Listing, STORES, UsageCache, find, list,
+};
+use crate::exec::{Inputs, is_taken};
+use crate::names::nearest;
 use crate::progress::Progress;
 use anyhow::{Context as _, bail};
 use std::path::PathBuf;
@@ -21,27 +24,38 @@ pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
     })
 }
 
-/// Finds the files of these folders, or of all agents, and the number of files that Plimsoll wrote. Prints warnings.
-pub(super) fn found(
-    folders: &[PathBuf],
-    progress: &Progress,
-) -> anyhow::Result<(Vec<FoundFile>, usize)> {
-    let (mut files, mut n_own_outputs) = (Vec::new(), 0);
-    let mut add = |mut found: FoundFiles| {
-        found.notes().for_each(|text| note(&text));
-        n_own_outputs += found.own_outputs.len();
-        files.append(&mut found.files);
-    };
-    if folders.is_empty() {
-        add(find(progress)?);
+/// Finds the files of the given paths, or of all agents, newest first. Prints warnings.
+pub(super) fn found(args: &InputArgs) -> anyhow::Result<Inputs> {
+    let is_missing =
+        |path: &&PathBuf| !path.as_os_str().is_empty() && !is_stdin(path) && !is_taken(path);
+    if let Some(missing) = args.files.iter().find(is_missing) {
+        bail!("{}: no such folder or file; check the path", missing.display());
     }
-    for folder in folders {
-        if !folder.as_os_str().is_empty() && !is_taken(folder) {
-            bail!("{}: no such folder or file; check the path", folder.display());
+    let mut inputs = args.find()?;
+    if args.are_empty() {
+        inputs.add_found(find(&Progress::default())?);
+    }
+    inputs.files.sort_by(|a, b| b.found.modified.cmp(&a.found.modified));
+    inputs.notes().for_each(|text| note(&text));
+    Ok(inputs)
+}
+
+/// Lists the sessions of these files and shows the progress.
+pub(super) fn listed(
+    inputs: &Inputs,
+    files: &[FoundFile],
+    most: usize,
+    caches: ListCaches<'_>,
+) -> anyhow::Result<Listing> {
+    let progress = FilesProgress::default();
+    let count = |listed: &ListedSession| {
+        if listed.summary.is_err() {
+            progress.file_failed();
         }
-        add(find_in(folder, progress)?);
-    }
-    Ok((files, n_own_outputs))
+    };
+    let mut listing = progress.show(|| list(files, most, caches, &progress.files, count))?;
+    inputs.show_in(&mut listing);
+    Ok(listing)
 }
 
 /// Returns the caches of a list; empty ones with `--no-state`.

@@ -2,9 +2,9 @@
 
 use super::args::{number, share_number};
 use super::json_values::JsonNumber;
-use super::nearest::unknown;
 use super::output::clean;
 use crate::engine::{Knob, Policy};
+use crate::names::unknown;
 use anyhow::bail;
 use std::collections::BTreeSet;
 

@@ -1,16 +1,16 @@
-//! Sessions of a command that takes several: files, folders, and files that hold many sessions.
+//! Sessions of a command that takes several: files, archives, folders, and files that hold many sessions.
 
-use super::args::{GlobalOptions, open_sessions};
+use super::args::{GlobalOptions, InputArgs};
+use super::many_files::FilesProgress;
 use super::output::note;
 use crate::engine::Case;
-use crate::exec::stores::find_in;
-use crate::exec::{is_damaged, is_database, is_folder};
+use crate::exec::{FileSessions, InputFile, Inputs, is_damaged, is_database};
 use crate::progress::Progress;
 use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
-use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path};
 
 /// Maximum number of sessions to read. A data set can hold millions, whose results would not fit into the memory.
 const MAX_SESSIONS: usize = 100_000;
@@ -18,19 +18,10 @@ const MAX_SESSIONS: usize = 100_000;
 /// Session files, read one after another because a folder of them may be larger than the memory.
 #[derive(Debug)]
 pub(super) struct Targets {
-    files: Vec<TargetFile>,
-    /// Files in folders that Plimsoll itself wrote. They would count their sources twice.
-    own_outputs: Vec<PathBuf>,
+    inputs: Inputs,
     /// A damaged file is reported with the results instead of ending the command.
     reports_damage: bool,
-}
-
-/// A session file.
-#[derive(Debug)]
-struct TargetFile {
-    path: PathBuf,
-    /// The file was found in a folder. It is skipped if it holds no session; a file that was given is an error.
-    of_folder: bool,
+    progress: FilesProgress,
 }
 
 /// The file and conversation of a session. Baselines name sessions by its text.
@@ -78,7 +69,7 @@ pub(super) struct SkippedEntry<'a> {
     conversation: Option<usize>,
     /// Why the session was not read.
     reason: &'a str,
-    /// Whether the file is damaged. False for a file without a session, and for a managed conversation.
+    /// Whether the file is damaged or missing. False for a file without a session, and for a managed conversation.
     damaged: bool,
 }
 
@@ -86,42 +77,33 @@ impl Targets {
     /// Collects the session files of the given paths.
     pub(super) fn new(
         verb: &str,
-        operands: &[PathBuf],
+        args: &InputArgs,
         shared: &GlobalOptions,
     ) -> anyhow::Result<Self> {
-        let (mut files, mut own_outputs) = (Vec::new(), Vec::new());
-        for path in operands {
-            if is_folder(path) {
-                let found = find_in(path, &Progress::default())?;
-                found.warning.iter().for_each(|warning| note(warning));
-                let (mut found, mut own) = (found.files, found.own_outputs);
-                found.sort_by(|a, b| a.path.cmp(&b.path));
-                if found.is_empty() && own.is_empty() {
-                    bail!("{} holds no session file; give another folder", path.display());
-                }
-                own_outputs.append(&mut own);
-                files.extend(
-                    found.into_iter().map(|found| TargetFile { path: found.path, of_folder: true }),
-                );
-            } else {
-                files.push(TargetFile { path: path.clone(), of_folder: false });
-            }
-        }
-        if let (true, [own, ..]) = (files.is_empty(), &own_outputs[..]) {
-            bail!(
-                "only managed conversations were found (files that Plimsoll wrote), such as {}; give the file itself",
-                own.display()
-            );
-        }
-        if files.is_empty() {
+        if args.are_empty() {
             bail!("{verb} needs a session file or a folder of them: plimsoll {verb} FILE");
         }
-        if files.len() > 1 && shared.refers_to_one_session() {
+        let inputs = args.find()?;
+        inputs.warnings.iter().for_each(|warning| note(warning));
+        let mut empty = inputs.failures.iter().filter(|one| one.is_named && !one.is_damaged);
+        if let Some(empty) = empty.next() {
+            bail!("{}; give another folder", empty.reason);
+        }
+        match (&inputs.files[..], &inputs.own_outputs[..], &inputs.failures[..]) {
+            ([], [own, ..], []) => bail!(
+                "only managed conversations were found (files that Plimsoll wrote), such as {}; give the file itself",
+                own.display()
+            ),
+            ([], [], []) => bail!("{verb}: --files-from names no file"),
+            _ => {}
+        }
+        if inputs.files.len() > 1 && shared.refers_to_one_session() {
             bail!(
                 "--restart, --error, --pin, --clear and --drop apply to one session; give one file"
             );
         }
-        Ok(Self { files, own_outputs, reports_damage: false })
+        let progress = FilesProgress::new(inputs.files.len());
+        Ok(Self { inputs, reports_damage: false, progress })
     }
 
     /// Reports a damaged file with the results, even one that was given by its path.
@@ -131,7 +113,12 @@ impl Targets {
 
     /// Returns true if there may be several sessions.
     pub(super) fn are_many(&self) -> bool {
-        self.files.len() > 1
+        self.inputs.files.len() > 1
+    }
+
+    /// Returns the progress, for what is done with a session.
+    pub(super) fn progress(&self) -> &FilesProgress {
+        &self.progress
     }
 
     /// Reads the sessions one after another and passes each to the callback, with its id. If there are several,
@@ -144,19 +131,33 @@ impl Targets {
         let mut visited = Visited {
             callback: &mut callback,
             n: 0,
+            inputs: &self.inputs,
             reports_damage: self.reports_damage,
             skipped: Skipped::default(),
         };
-        for path in &self.own_outputs {
+        for path in &self.inputs.own_outputs {
             let (file, conversation) = (shown(path), None);
             let why = format!(
                 "{file} is a managed conversation or another file that Plimsoll wrote, whose source counts instead"
             );
             visited.skip(SessionId { file, conversation }, why, false);
         }
-        for target in &self.files {
-            target.each(shared, &mut visited)?;
+        for failure in &self.inputs.failures {
+            if failure.is_named && !self.reports_damage {
+                bail!("{}", failure.reason);
+            }
+            let id = SessionId { file: shown(&failure.path), conversation: None };
+            visited.skip(id, failure.reason.clone(), failure.is_damaged);
+            self.progress.file_failed();
         }
+        self.progress.show(|| {
+            for input in &self.inputs.files {
+                let n_skipped = visited.skipped.0.len();
+                TargetFile { input, path: &input.found.path }.each(shared, &mut visited)?;
+                self.progress.file_done(visited.skipped.0.len() == n_skipped);
+            }
+            Ok::<(), anyhow::Error>(())
+        })?;
         let Visited { n, skipped, .. } = visited;
         let has_report = self.reports_damage && skipped.damaged().next().is_some();
         if let (0, Some(first), false) = (n, skipped.0.first(), has_report) {
@@ -167,55 +168,67 @@ impl Targets {
     }
 }
 
+/// A session file that is being read.
+#[derive(Clone, Copy)]
+struct TargetFile<'a> {
+    input: &'a InputFile,
+    path: &'a Path,
+}
+
 /// Sessions visited so far.
 struct Visited<'a> {
     callback: &'a mut dyn FnMut(&SessionId, &Case) -> anyhow::Result<()>,
     n: usize,
+    inputs: &'a Inputs,
     /// As in [`Targets`].
     reports_damage: bool,
     skipped: Skipped,
 }
 
-impl TargetFile {
+impl TargetFile<'_> {
     /// Reads the sessions of a file and passes each to the callback.
-    fn each(&self, shared: &GlobalOptions, visited: &mut Visited<'_>) -> anyhow::Result<()> {
+    fn each(self, shared: &GlobalOptions, visited: &mut Visited<'_>) -> anyhow::Result<()> {
+        if visited.n >= MAX_SESSIONS {
+            visited.skip_beyond(self.session_id(visited, None));
+            return Ok(());
+        }
         if let Some(number) = shared.conversation {
-            let loaded = match shared.load(&self.path) {
+            let loaded = match shared.load(self.path) {
                 Ok(loaded) => loaded,
                 Err(error) => return self.skip(visited, error),
             };
             let is_numbered =
-                number > 0 || loaded.has_several_conversations() || is_database(&self.path);
-            let id = self.session_id(Some(number).filter(|_| is_numbered));
+                number > 0 || loaded.has_several_conversations() || is_database(self.path);
+            let id = self.session_id(visited, Some(number).filter(|_| is_numbered));
             return match with_calls(&id, loaded.case) {
                 Ok(case) => visited.visit(&id, &case),
                 Err(error) => self.skip(visited, error),
             };
         }
-        let several = match open_sessions(&self.path) {
+        let several = match FileSessions::open(self.path, &Progress::default()) {
             Ok(several) => several,
-            Err(error) => return self.skip(visited, error),
+            Err(error) => return self.skip(visited, error.into()),
         };
         let numbers = several.numbers();
         if numbers.len() > 1 && shared.refers_to_one_session() {
             bail!(
                 "{} holds {} conversations, and --restart, --error, --pin, --clear and --drop apply to one; select it with --conversation N",
-                shown(&self.path),
+                self.session_id(visited, None),
                 numbers.len()
             );
         }
         for number in numbers {
-            let id = self.session_id(Some(*number).filter(|_| several.are_numbered()));
+            let id = self.session_id(visited, Some(*number).filter(|_| several.are_numbered()));
             if visited.n >= MAX_SESSIONS {
-                let why = format!("{id} and following: only {MAX_SESSIONS} sessions are read");
-                visited.skip(id, why, false);
+                visited.skip_beyond(id);
                 break;
             }
             let case = shared.case_of(&several, *number);
             match case.and_then(|case| with_calls(&id, case)) {
                 Ok(case) => visited.visit(&id, &case)?,
                 Err(error) if numbers.len() > 1 => {
-                    visited.skip(id, format!("{error:#}"), false);
+                    let reason = visited.inputs.shown_text(&format!("{error:#}"));
+                    visited.skip(id, reason, false);
                 }
                 Err(error) => return self.skip(visited, error),
             }
@@ -223,19 +236,22 @@ impl TargetFile {
         Ok(())
     }
 
-    /// Skips the file if it was found in a folder. A file that was given is an error.
-    fn skip(&self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
-        let is_damaged = is_damaged(&self.path);
-        if self.of_folder || is_damaged && visited.reports_damage {
-            visited.skip(self.session_id(None), format!("{error:#}"), is_damaged);
-            Ok(())
-        } else {
-            Err(error)
+    /// Skips the file if it was found in a folder, an archive or a list. A file that was given is an error.
+    fn skip(self, visited: &mut Visited<'_>, error: anyhow::Error) -> anyhow::Result<()> {
+        let is_damaged = is_damaged(self.path);
+        let reason = visited.inputs.shown_text(&format!("{error:#}"));
+        if !self.input.is_named || is_damaged && visited.reports_damage {
+            visited.skip(self.session_id(visited, None), reason, is_damaged);
+            return Ok(());
         }
+        if visited.inputs.has_temporary_files() {
+            bail!("{reason}");
+        }
+        Err(error)
     }
 
-    fn session_id(&self, conversation: Option<usize>) -> SessionId {
-        SessionId { file: shown(&self.path), conversation }
+    fn session_id(self, visited: &Visited<'_>, conversation: Option<usize>) -> SessionId {
+        SessionId { file: shown(&visited.inputs.shown(self.path)), conversation }
     }
 }
 
@@ -247,6 +263,12 @@ impl Visited<'_> {
 
     fn skip(&mut self, id: SessionId, reason: String, is_damaged: bool) {
         self.skipped.0.push(SkippedSession { id, reason, is_damaged });
+    }
+
+    /// Skips a session beyond the limit.
+    fn skip_beyond(&mut self, id: SessionId) {
+        let why = format!("{id} and following: only {MAX_SESSIONS} sessions are read");
+        self.skip(id, why, false);
     }
 }
 

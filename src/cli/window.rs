@@ -3,12 +3,12 @@
 use super::args::GlobalOptions;
 use super::lanes::{Lane, LaneArgs};
 use super::manual_edits::ManualEditArgs;
-use super::nearest::nearest;
 use super::theme::{Theme, theme};
 use crate::analysis::attribution::Selector;
 use crate::analysis::rereads::RereadModel;
 use crate::engine::ProviderError;
 use crate::exec::{IndexFolder, LoadOptions, OwnPresets, Workspaces, is_folder, must_exist};
+use crate::names::nearest;
 use crate::units::Tokens;
 use anyhow::bail;
 use std::path::{Path, PathBuf};

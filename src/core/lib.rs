@@ -27,6 +27,8 @@ pub mod json;
 pub mod languages;
 pub mod live;
 #[cfg_attr(docsrs, doc(hidden))]
+pub mod names;
+#[cfg_attr(docsrs, doc(hidden))]
 pub mod presets;
 #[cfg_attr(docsrs, doc(hidden))]
 pub mod progress;

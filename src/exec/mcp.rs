@@ -5,9 +5,9 @@
 
 use crate::progress::Progress;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::stdio;
@@ -91,6 +91,12 @@ impl<T: Toolbox> Server<T> {
         Self { toolbox: Arc::new(toolbox), turn: Semaphore::new(1) }
     }
 
+    /// Returns the names of the tools.
+    fn names(&self) -> String {
+        let names: Vec<_> = self.toolbox.tools().iter().map(|tool| tool.name).collect();
+        names.join(", ")
+    }
+
     /// Answers a call on another thread.
     async fn answer(&self, call: ToolCall, progress: &Arc<Progress>) -> Result<String, String> {
         // A cancelled call gives its turn back at once. A file that blocks, such as a pipe, then blocks no other call.
@@ -127,10 +133,8 @@ impl<T: Toolbox> ServerHandler for Server<T> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.into_owned();
-        let tools = self.toolbox.tools();
-        if !tools.iter().any(|tool| tool.name == name) {
-            let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
-            let error = format!("no tool is named {name:?}; the tools are {}", names.join(", "));
+        if !self.toolbox.tools().iter().any(|tool| tool.name == name) {
+            let error = format!("no tool is named {name:?}; the tools are {}", self.names());
             return Err(ErrorData::invalid_params(error, None));
         }
         let call = ToolCall {
@@ -151,6 +155,23 @@ impl<T: Toolbox> ServerHandler for Server<T> {
             Err(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
         };
         Ok(result.into())
+    }
+
+    /// Rejects a method that this server does not have, and a call whose parameters have another form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(if method == "tools/call" {
+            let names = self.names();
+            let error = format!("a call has `name`, one of {names}, and `arguments`, an object");
+            ErrorData::invalid_params(error, None)
+        } else {
+            let error = format!("no method is named {method:?}; use tools/list and tools/call");
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, error, None)
+        })
     }
 }
 

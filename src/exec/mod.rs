@@ -10,6 +10,7 @@ mod export;
 mod files;
 pub mod hooks;
 mod index;
+mod inputs;
 mod libraries;
 mod load;
 pub mod mcp;
@@ -41,6 +42,7 @@ pub use files::{
     read_packed_text, read_text, write_file, write_own, write_picture,
 };
 pub use index::{Index, IndexError, IndexFolder, IndexUpdate, MAX_FILE_TEXT, MAX_TEXT};
+pub use inputs::{InputFailure, InputFile, Inputs, list_from, read_list};
 pub use libraries::missing_libraries;
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
@@ -51,7 +53,7 @@ pub use policies::{
     OwnPreset, OwnPresets, install_tables, kept_tables, load_configuration, load_policy,
     load_reread_model, load_tool_definitions, policy_text, read_configuration, save_policy,
 };
-pub use state::{KeptPrice, State};
+pub use state::{KeptPrice, KeptUsageView, State};
 pub use summary::{
     LogFile, Model, ModelEvent, RequestRecord, RunLog, Summarizer, clear_logs, logs, logs_folder,
     logs_in, new_log, read_prompt, remove_log,

@@ -33,6 +33,24 @@ pub struct State {
     pub zoom: Option<f32>,
     /// Prices entered by the user, if any.
     pub price: Option<KeptPrice>,
+    /// Choices of the window's page *Usage*.
+    pub usage_view: KeptUsageView,
+}
+
+/// Choices of the window's page *Usage*, by their names. Empty texts are the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptUsageView {
+    /// Key of the rows.
+    pub by: String,
+    /// Range of days.
+    pub days: String,
+    /// First day of the range, as typed.
+    pub since: String,
+    /// Last day of the range, as typed.
+    pub until: String,
+    /// Figure that the bars show.
+    pub bars: String,
 }
 
 /// Prices entered by the user.
@@ -118,8 +136,7 @@ impl State {
     fn save_to(&self, path: &Path) -> io::Result<()> {
         // JSON cannot contain a path that is not Unicode.
         let recent = self.recent.iter().filter(|p| p.to_str().is_some()).cloned().collect();
-        let writable =
-            Self { recent, theme: self.theme.clone(), zoom: self.zoom, price: self.price.clone() };
+        let writable = Self { recent, ..self.clone() };
         replace_private(path, &serde_json::to_vec_pretty(&writable)?)
     }
 }

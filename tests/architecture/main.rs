@@ -21,10 +21,11 @@ use std::sync::LazyLock;
 use window::{drawing_in_state, wrong_in_window};
 
 /// The layers that each layer may import. `lib.rs` declares them and is not a layer.
-const LAYERS: [(&str, &[&str]); 24] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("units", &[]),
     ("figure", &["units"]),
     ("safe_text", &[]),
+    ("names", &[]),
     ("progress", &["units"]),
     ("json", &[]),
     ("languages", &["json"]),
@@ -33,12 +34,15 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ("token_counter", &[]),
     ("tokens", &["units", "progress", "session", "token_counter"]),
     ("chat", &["json", "session"]),
-    ("engine", &["units", "json", "session", "chat", "tokens"]),
+    ("engine", &["units", "names", "json", "session", "chat", "tokens"]),
     ("systems", &["units", "json", "languages", "session", "chat", "tokens", "engine"]),
     ("presets", &["units", "json", "session", "chat", "tokens", "engine", "systems"]),
     (
         "analysis",
-        &["units", "figure", "progress", "json", "session", "chat", "tokens", "engine", "presets"],
+        &[
+            "units", "figure", "names", "progress", "json", "session", "chat", "tokens", "engine",
+            "presets",
+        ],
     ),
     ("providers", &["units", "json", "session", "chat"]),
     (
@@ -47,7 +51,10 @@ const LAYERS: [(&str, &[&str]); 24] = [
     ),
     (
         "live",
-        &["units", "progress", "json", "session", "formats", "chat", "tokens", "engine", "presets"],
+        &[
+            "units", "names", "progress", "json", "session", "formats", "chat", "tokens", "engine",
+            "presets",
+        ],
     ),
     (
         "exec",
@@ -72,6 +79,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "units",
             "figure",
             "safe_text",
+            "names",
             "progress",
             "json",
             "session",
@@ -91,6 +99,7 @@ const LAYERS: [(&str, &[&str]); 24] = [
             "units",
             "figure",
             "safe_text",
+            "names",
             "progress",
             "json",
             "session",
@@ -110,10 +119,11 @@ const LAYERS: [(&str, &[&str]); 24] = [
 ];
 
 /// Layers without side effects and without access to files, network, clock, environment and threads.
-const PURE: [&str; 18] = [
+const PURE: [&str; 19] = [
     "units",
     "figure",
     "safe_text",
+    "names",
     "progress",
     "json",
     "languages",

@@ -150,6 +150,41 @@ fn a_session_without_facts_is_not_judged() {
 }
 
 #[test]
+fn a_cost_without_a_price_is_not_judged_unless_strict() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let talk = r#"{"model":"unlisted-model","messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}"#;
+    fs::write(here.path().join("talk.json"), talk).expect("a file");
+    let gate = ["gate", "talk.json", "--policy", "recorded", "--max-cost", "5"];
+    let run = |code: i32, more: &[&str]| {
+        run_with_exit_code(here.path(), code, &[&gate[..], more].concat())
+    };
+    let others = ["--max-overflows", "0"];
+    let printed = run(0, &others);
+    assert!(printed.contains("cost: not judged: no price for this model"), "{printed}");
+    let end = "1 check was not judged (--strict makes that a failure)\npassed: 1 session\n";
+    assert!(printed.ends_with(end), "{printed}");
+    let result = parse_json(&run(0, &[&others[..], &["--json", "--junit", "r.xml"]].concat()));
+    let counts = ["passed", "checks", "not_judged"].map(|key| &result[key]);
+    assert_eq!(counts, [&Value::from(true), &1.into(), &1.into()]);
+    let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
+    assert!(xml.contains("tests=\"2\" failures=\"0\" skipped=\"1\""), "{xml}");
+
+    let printed = run(1, &[&others[..], &["--strict"]].concat());
+    assert!(printed.contains("! cost: not judged: no price for this model"), "{printed}");
+    assert!(printed.ends_with("failed: 1 of 1 session\n"), "{printed}");
+    let strict = [&others[..], &["--strict", "--json", "--junit", "r.xml"]].concat();
+    let result = parse_json(&run(1, &strict));
+    let counts = ["passed", "checks", "not_judged"].map(|key| &result[key]);
+    assert_eq!(counts, [&Value::from(false), &2.into(), &0.into()]);
+    let xml = fs::read_to_string(here.path().join("r.xml")).unwrap();
+    assert!(xml.contains("tests=\"2\" failures=\"1\" skipped=\"0\""), "{xml}");
+
+    // With a price, the cost is judged. Without anything judged, the run fails.
+    run(0, &["--price-as", "gpt-4o", "--strict"]);
+    assert!(run(1, &[]).contains("failed: nothing judged"));
+}
+
+#[test]
 fn a_run_that_compares_nothing_fails() {
     let here = with_baseline();
     let other = ["gate", "kept", "--policy", "prune", "--baseline", "base.json"];

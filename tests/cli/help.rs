@@ -31,6 +31,7 @@ fn the_help_of_every_command_points_to_the_global_options() {
     for (topic, option) in [
         ("options", "--window <TOKENS>"),
         ("options", "--risk-model <FILE>"),
+        ("files", "--files-from <LIST>"),
         ("models", "--base-url <URL>"),
         ("window", "--screenshot <OUT.png>"),
     ] {

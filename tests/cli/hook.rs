@@ -1,7 +1,7 @@
-//! `plimsoll hook`: events of agents, and the hooks in their settings. `tests/hooks/run.py` runs the real programs.
+//! `plimsoll hook`: events of agents. `tests/hooks/run.py` runs the real programs.
 
 use crate::program::{command, plimsoll};
-use crate::support::{folder, json, rejected, stderr, stdout};
+use crate::support::{folder, json, stderr, stdout};
 use plimsoll::json::{Value, json as value};
 use std::fs;
 use std::io::Write as _;
@@ -50,20 +50,25 @@ fn log(home: &Path) -> String {
     stdout(&plimsoll(home, &["hook", "log"]))
 }
 
+/// Returns a record of a session of Claude Code.
+fn claude_record(kind: &str, parent: Option<&str>, id: &str, message: Value) -> Value {
+    value!({"type": kind, "uuid": id, "parentUuid": parent, "isSidechain": false, "sessionId": "s",
+            "version": "2.1.332", "cwd": "/p", "timestamp": "2026-11-28T14:45:36.967Z", "message": message})
+}
+
 /// Writes a session of Claude Code in which the user gave these instructions.
 fn claude_session(home: &Path, instructions: &[String]) -> PathBuf {
-    let line = |kind: &str, id: &str, message: Value| {
-        value!({"type": kind, "uuid": id, "parentUuid": null, "isSidechain": false, "sessionId": "s",
-                "version": "2.1.332", "cwd": "/p", "timestamp": "2026-11-28T14:45:36.967Z", "message": message})
-        .to_string()
-    };
     let user = value!({"role": "user", "content": instructions.join("\n")});
     let block = value!({"type": "text", "text": "Understood."});
     let usage = value!({"input_tokens": 10, "output_tokens": 3});
     let answer = value!({"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
                          "content": [block], "usage": usage});
     let path = home.join("session.jsonl");
-    let text = format!("{}\n{}\n", line("user", "u", user), line("assistant", "a", answer));
+    let (user, answer) = (
+        claude_record("user", None, "u", user),
+        claude_record("assistant", Some("u"), "a", answer),
+    );
+    let text = format!("{user}\n{answer}\n");
     fs::write(&path, text).expect("it can be written");
     path
 }
@@ -231,11 +236,21 @@ fn without_state_nothing_is_kept_and_the_summary_request_is_still_extended() {
 }
 
 #[test]
-fn keys_are_not_kept() {
+fn keys_are_neither_printed_nor_kept() {
     let home = folder();
     let key = "sk-made-up-for-a-test";
-    let transcript = claude_session(home.path(), &[format!("Never print {key} anywhere.")]);
-    handled(home.path(), "claude-code", &claude_event("PreCompact", &transcript));
+    let said = [
+        format!("Never print {key} anywhere."),
+        "Always send Authorization: Bearer opened to postgres://app:opened@db/x.".to_owned(),
+        "Only run it with --password opened, never with password: opened.".to_owned(),
+    ];
+    let transcript = claude_session(home.path(), &said);
+    let request = handled(home.path(), "claude-code", &claude_event("PreCompact", &transcript));
+    let back = handled(home.path(), "claude-code", &claude_event("SessionStart", &transcript));
+    for text in [&request, &back] {
+        assert!(!text.contains(key) && !text.contains("opened"), "{text}");
+        assert_eq!(text.matches("[key left out]").count(), 5, "{text}");
+    }
     let folder = home.path().join(".local/share/plimsoll/hooks/sessions");
     let kept: Vec<String> = fs::read_dir(folder)
         .expect("a folder")
@@ -267,120 +282,169 @@ fn an_event_that_takes_too_long_ends_after_two_seconds() {
     assert_eq!(log.matches("failed: it took too long").count(), 2, "{log}");
 }
 
-/// Settings with other hooks, in several notations.
-const SETTINGS: [&str; 7] = [
-    "{}",
-    "{\n}\n",
-    "{\n  \"model\": \"opus\",\n  \"env\": {\"A\": \"1\"}\n}\n",
-    "{\r\n\t\"hooks\": {},\r\n\t\"z\": 1.0\r\n}\r\n",
-    "{\"hooks\":{\"PreCompact\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"other\"}]}],\"Stop\":[]}}",
-    "{\n    \"hooks\": {\n        \"SessionStart\": [\n            { \"matcher\": \"compact\", \"hooks\": [{ \"type\": \"command\", \"command\": \"echo plimsoll hook codex\" }] }\n        ],\n        \"PreCompact\": []\n    }\n}",
-    "{ \"hooks\" : { \"PostToolUse\" : [ ] } }\n\n",
-];
-
-const FILES: [(&str, &str); 2] =
-    [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")];
-
-#[test]
-fn an_uninstallation_restores_the_settings_byte_for_byte() {
-    for (agent, file) in FILES {
-        for settings in SETTINGS {
-            let home = folder();
-            let path = home.path().join(file);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("it can be created");
-            fs::write(&path, settings).expect("it can be written");
-            let run = |action: &str, more: &[&str]| {
-                json(&plimsoll(home.path(), &[&["hook", action, agent, "--json"], more].concat()))
-            };
-            let read = || fs::read_to_string(&path).expect("a text");
-            let dry = run("install", &["--dry-run"]);
-            assert_eq!(
-                (dry["changed"].as_bool(), dry["written"].as_bool()),
-                (Some(true), Some(false))
-            );
-            assert_eq!(read(), settings);
-            assert_eq!(run("install", &[])["written"], true);
-            let installed = read();
-            assert!(plimsoll::json::from_str(&installed).is_ok(), "{installed}");
-            assert_eq!(run("install", &[])["changed"], false, "it is installed");
-            assert_eq!(read(), installed);
-            assert_eq!(run("uninstall", &["--dry-run"])["changed"], true);
-            assert_eq!(run("uninstall", &[])["written"], true);
-            assert_eq!(read(), settings, "{agent}");
-            assert_eq!(run("uninstall", &[])["changed"], false);
-        }
-    }
+/// Adds a record to a session.
+fn append(path: &Path, record: &Value) {
+    let mut file = fs::File::options().append(true).open(path).expect("it can be opened");
+    file.write_all(format!("{record}\n").as_bytes()).expect("it can be written");
 }
 
 #[test]
-fn changes_after_the_installation_are_kept() {
-    let home = folder();
-    let path = home.path().join(".claude/settings.json");
-    fs::create_dir_all(path.parent().expect("a folder")).expect("it can be created");
-    fs::write(&path, "{\n  \"model\": \"opus\"\n}\n").expect("it can be written");
-    json(&plimsoll(home.path(), &["hook", "install", "claude-code", "--json"]));
-    let installed = fs::read_to_string(&path).expect("a text");
-    fs::write(&path, installed.replace("opus", "sonnet")).expect("it can be written");
-    json(&plimsoll(home.path(), &["hook", "uninstall", "claude-code", "--json"]));
-    assert_eq!(fs::read_to_string(&path).expect("a text"), "{\n  \"model\": \"sonnet\"\n}\n");
-}
-
-#[test]
-fn files_that_an_installation_created_are_removed() {
-    for (agent, file) in
-        FILES.into_iter().chain([("opencode", ".config/opencode/plugins/plimsoll.js")])
-    {
+fn an_unhandled_compaction_takes_nothing_from_an_earlier_one() {
+    let user = || value!({"role": "user", "content": CONSTRAINTS[1]});
+    let cancelled: &[&str] = &["PreCompact"];
+    // Without PostCompact, only the session shows that the compaction is over.
+    let unfinished: &[&str] = &["PreCompact", "SessionStart"];
+    let finished: &[&str] = &["PreCompact", "SessionStart", "PostCompact"];
+    for earlier in [cancelled, unfinished, finished] {
         let home = folder();
-        let path = home.path().join(file);
-        let installed = json(&plimsoll(home.path(), &["hook", "install", agent, "--json"]));
-        assert!(path.is_file(), "{installed}");
-        assert_eq!(installed["next_step"].is_null(), agent == "claude-code");
-        let text = fs::read_to_string(&path).expect("a text");
-        assert!(text.contains(env!("CARGO_BIN_EXE_plimsoll")), "{text}");
-        json(&plimsoll(home.path(), &["hook", "uninstall", agent, "--json"]));
-        assert!(!path.exists());
+        let transcript = claude_session(home.path(), &[CONSTRAINTS[0].to_owned()]);
+        let send = |name: &str| {
+            let mut event = claude_event(name, &transcript);
+            event["compact_summary"] = value!("Nothing.");
+            handled(home.path(), "claude-code", &event)
+        };
+        earlier.iter().for_each(|name| drop(send(name)));
+        append(&transcript, &claude_record("user", Some("a"), "u2", user()));
+        let back = context_of(&send("SessionStart"), "SessionStart");
+        assert!(CONSTRAINTS.iter().all(|text| back.contains(text)), "{earlier:?}: {back}");
+        assert_eq!(send("SessionStart"), "", "it came back already");
     }
 }
 
+#[test]
+fn a_summary_is_compared_with_the_constraints_of_its_own_compaction() {
+    let home = folder();
+    let transcript = claude_session(home.path(), &CONSTRAINTS.map(str::to_owned));
+    let send = |name: &str| {
+        let mut event = claude_event(name, &transcript);
+        event["compact_summary"] = value!("Nothing.");
+        handled(home.path(), "claude-code", &event)
+    };
+    for name in ["PreCompact", "PostCompact", "PostCompact"] {
+        send(name);
+    }
+    let log = log(home.path());
+    assert!(log.contains("lacks 2 of 2 constraints; 2 to follow"), "{log}");
+    assert!(log.contains("the constraints before the compaction are not known"), "{log}");
+    // A new compaction that cannot be read hands back nothing of the one before.
+    let mut event = claude_event("PreCompact", &transcript);
+    event["transcript_path"] =
+        value!(home.path().join("missing.jsonl").to_string_lossy().into_owned());
+    assert_eq!(handled(home.path(), "claude-code", &event), "");
+    assert_eq!(send("UserPromptSubmit"), "");
+}
+
+#[test]
+fn sentences_that_count_are_printed_for_a_session() {
+    let home = folder();
+    let kept = [
+        "Please use pnpm for the packages.",
+        "Make sure that the tests pass.",
+        "Rename it, and make sure the docs say so.",
+        "From now on, ask before each commit.",
+        "Whenever you edit a file, run the linter.",
+        "Follow the style of the module.",
+        "Leave the public functions unchanged.",
+        "Write all comments in English.",
+        "You may only edit the tests.",
+        "Never print the password: [key left out]",
+    ];
+    let tasks = [
+        "Please fix the bug in the parser.",
+        "Use the search tool to find the caller.",
+        "Please keep going until it is done.",
+        "I always forget it and make sure it is committed.",
+        "Could you make sure that it works?",
+        "Now write a test for the parser.",
+    ];
+    let said = kept.map(|text| text.replace("[key left out]", "opened"));
+    let said: Vec<String> = said.into_iter().chain(tasks.map(str::to_owned)).collect();
+    let path = claude_session(home.path(), &said).to_string_lossy().into_owned();
+    let found = json(&plimsoll(home.path(), &["hook", "constraints", &path, "--json"]));
+    assert_eq!(found["constraints"], value!(kept.to_vec()));
+    let text = stdout(&plimsoll(home.path(), &["hook", "constraints", &path]));
+    assert_eq!(text, kept.map(|text| format!("- {text}\n")).concat());
+    let path = claude_session(home.path(), &tasks.map(str::to_owned));
+    let path = path.to_string_lossy().into_owned();
+    let none = stdout(&plimsoll(home.path(), &["hook", "constraints", &path]));
+    assert_eq!(none, "no standing instructions\n");
+}
+
+/// Returns an event of `OpenCode` after a compaction of a session with this message of the user.
+fn opencode_event(said: &str, summary: &str) -> Value {
+    let message = |id: &str, role: &str, is_summary: bool, part: Value| {
+        let info = value!({"id": id, "role": role, "sessionID": "s", "summary": is_summary,
+                           "time": {"created": 1, "completed": 2}});
+        value!({"info": info, "parts": [part]})
+    };
+    let text = |text: &str| value!({"id": "p", "type": "text", "text": text});
+    let compaction = value!({"id": "c", "type": "compaction", "auto": true});
+    let messages = [
+        message("m1", "user", false, text(said)),
+        message("m2", "assistant", false, text("Understood.")),
+        message("m3", "user", false, compaction),
+        message("m4", "assistant", true, text(summary)),
+    ];
+    let info = value!({"id": "s", "title": "T", "directory": "/p", "version": "1.18.33",
+                       "time": {"created": 1, "updated": 2}});
+    value!({"hook_event_name": "experimental.chat.messages.transform", "session_id": "s",
+            "session": {"info": info, "messages": messages.to_vec()}})
+}
+
+#[test]
+fn opencode_tells_a_failure_from_a_compaction_that_lost_nothing() {
+    let home = folder();
+    let send = |event: &Value| handled(home.path(), "opencode", event);
+    let lost = send(&opencode_event(CONSTRAINTS[0], "Nothing."));
+    assert!(lost.contains(CONSTRAINTS[0]), "{lost} {}", log(home.path()));
+    assert_eq!(send(&opencode_event(CONSTRAINTS[0], CONSTRAINTS[0])), "\n");
+    let mut unreadable = opencode_event(CONSTRAINTS[0], "Nothing.");
+    unreadable["session"] = value!({});
+    assert_eq!(send(&unreadable), "");
+}
+
+/// Runs the plugin with Node, if there is one, and a program that fails at first.
 #[cfg(unix)]
 #[test]
-fn links_and_permissions_are_kept() {
+fn the_plugin_of_opencode_asks_again_after_a_failure() {
     use std::os::unix::fs::PermissionsExt as _;
-    let home = folder();
-    let (dotfile, link) =
-        (home.path().join("dotfile.json"), home.path().join("config/settings.json"));
-    fs::create_dir(home.path().join("config")).expect("a folder");
-    fs::write(&dotfile, "{}\n").expect("it can be written");
-    fs::set_permissions(&dotfile, fs::Permissions::from_mode(0o640)).expect("permissions");
-    std::os::unix::fs::symlink(&dotfile, &link).expect("a link");
-    let output = command(home.path(), &["hook", "install", "claude-code"])
-        .env("CLAUDE_CONFIG_DIR", home.path().join("config"))
-        .output()
-        .expect("the program starts");
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(link.is_symlink());
-    assert!(fs::read_to_string(&dotfile).expect("a text").contains("PreCompact"));
-    assert_eq!(dotfile.metadata().expect("metadata").permissions().mode() & 0o777, 0o640);
+    const SCRIPT: &str = r#"
+import { Plimsoll } from "./plugin.mjs"
+const get = async () => ({ data: {} })
+const hooks = await Plimsoll({ client: { session: { get, messages: get } } })
+const texts = []
+for (let n = 0; n < 4; n++) {
+  const info = { id: "m", sessionID: "s", role: "assistant", summary: true, time: { completed: 1 } }
+  const messages = [{ info, parts: [{ type: "text", text: "S" }] }]
+  await hooks["experimental.chat.messages.transform"]({}, { messages })
+  texts.push(messages[0].parts[0].text)
 }
-
-#[test]
-fn settings_in_another_form_are_not_changed() {
-    let home = folder();
-    let path = home.path().join(".claude/settings.json");
-    fs::create_dir_all(path.parent().expect("a folder")).expect("it can be created");
-    for settings in ["{\n  // mine\n  \"a\": 1\n}", "[]", "{\"hooks\": []}", ""] {
-        fs::write(&path, settings).expect("it can be written");
-        let error = rejected(home.path(), &["hook", "install", "claude-code"]);
-        assert!(error.contains("it must be JSON without comments"), "{error}");
-        assert_eq!(fs::read_to_string(&path).expect("a text"), settings);
+console.log(JSON.stringify(texts))
+"#;
+    if Command::new("node").arg("--version").output().is_err() {
+        return;
     }
-    let plugin = home.path().join(".config/opencode/plugins/plimsoll.js");
-    fs::create_dir_all(plugin.parent().expect("a folder")).expect("it can be created");
-    fs::write(&plugin, "// mine").expect("it can be written");
-    let error = rejected(home.path(), &["hook", "install", "opencode"]);
-    assert!(error.contains("is another plugin"), "{error}");
-    let error = rejected(home.path(), &["hook", "install", "emacs"]);
-    assert!(error.contains("claude-code"), "{error}");
+    let home = folder();
+    let installed = json(&plimsoll(home.path(), &["hook", "install", "opencode", "--json"]));
+    let plugin = fs::read_to_string(installed["path"].as_str().expect("a path")).expect("a text");
+    let fake = home.path().join("fake");
+    let program = fake.to_string_lossy();
+    let plugin = plugin.replace(env!("CARGO_BIN_EXE_plimsoll"), &program);
+    let calls = home.path().join("calls");
+    // The first call fails, later ones answer.
+    let script = format!(
+        "#!/bin/sh\ncat > /dev/null\necho x >> '{0}'\n[ $(wc -l < '{0}') -gt 1 ] && echo Keep it.\nexit 0\n",
+        calls.display()
+    );
+    fs::write(&fake, script).expect("it can be written");
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).expect("permissions");
+    fs::write(home.path().join("plugin.mjs"), plugin).expect("it can be written");
+    fs::write(home.path().join("run.mjs"), SCRIPT).expect("it can be written");
+    let output = Command::new("node").arg(home.path().join("run.mjs")).output().expect("it runs");
+    let texts = stdout(&output);
+    let kept = r#""S\n\nKeep it.""#;
+    assert_eq!(texts, format!("[\"S\",{kept},{kept},{kept}]\n"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&calls).expect("a text"), "x\nx\n");
 }
 
 /// Runs the hooks in the real programs if `PLIMSOLL_AGENTS` names the folder with their npm packages.

@@ -111,6 +111,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("mcp", "mcp --install"),
     ("hook install", "hook install claude-code"),
     ("hook uninstall", "hook uninstall claude-code"),
+    ("hook constraints", "hook constraints compacted.jsonl"),
     ("hook log", "hook log"),
     ("presets list", "presets list"),
     ("presets show", "presets show prune"),

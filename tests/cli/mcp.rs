@@ -6,7 +6,7 @@ use plimsoll::json::{Value, from_str, json as value};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A connection to a server, like that of an agent.
 struct Agent {
@@ -23,7 +23,10 @@ impl Agent {
     }
 
     fn with_options(folder: &Path, name: &str, options: &[&str]) -> Self {
-        let mut command = command(folder, &[&["mcp"], options].concat());
+        Self::started(command(folder, &[&["mcp"], options].concat()), name)
+    }
+
+    fn started(mut command: Command, name: &str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().expect("the server starts");
         let input = server.stdin.take();
@@ -95,6 +98,24 @@ impl Agent {
     }
 }
 
+/// Rounds the fractions of a command's output as the tools do.
+fn rounded(value: &Value) -> Value {
+    fn round(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Number(number) if number.is_f64() => {
+                let text = format!("{:.5e}", number.as_f64().expect("a fraction"));
+                *value = text.parse::<f64>().expect("a number").into();
+            }
+            serde_json::Value::Array(list) => list.iter_mut().for_each(round),
+            serde_json::Value::Object(object) => object.values_mut().for_each(round),
+            _ => {}
+        }
+    }
+    let mut rounded = serde_json::from_str(&value.to_string()).expect("JSON");
+    round(&mut rounded);
+    from_str(&rounded.to_string()).expect("JSON")
+}
+
 #[test]
 fn the_tools_are_stable() {
     let here = folder();
@@ -126,7 +147,8 @@ fn figures_are_those_of_the_commands() {
         ["compacted.jsonl", "handoff.json", "images-and-cjk.json", "many-tool-results.jsonl"]
     {
         let file = sample(name);
-        let printed = |args: &[&str]| json(&plimsoll(here.path(), &[args, &["--json"]].concat()));
+        let printed =
+            |args: &[&str]| rounded(&json(&plimsoll(here.path(), &[args, &["--json"]].concat())));
 
         let answer = agent.call("inspect", &value!({"file": file.as_str(), "limit": 100}));
         let inspect = printed(&["inspect", &file]);
@@ -177,11 +199,11 @@ fn figures_are_those_of_the_commands() {
         assert_eq!(answer["lost_facts"], lost.len(), "{name}");
         let listed = answer["lost"].as_array().expect("a list");
         assert_eq!(listed.len(), lost.len().min(100), "{name}");
-        for (fact, expected) in listed.iter().zip(lost) {
-            assert_eq!(
-                (&fact["message"], &fact["left_at_call"]),
-                (&expected["message"], &expected["left_at_call"])
-            );
+        for fact in listed {
+            let is_fact = |expected: &Value| {
+                ["kind", "message", "span", "left_at_call"].iter().all(|f| fact[f] == expected[f])
+            };
+            assert!(lost.iter().any(is_fact), "{fact}");
         }
 
         let answer = agent.call("cost", &value!({"file": file.as_str(), "limit": 100}));
@@ -207,8 +229,26 @@ fn a_removed_message_is_found_and_read() {
     let mut agent = Agent::new(here.path(), "test");
     let lost = agent.call("lost", &value!({"file": file.as_str(), "limit": 3}));
     assert_eq!(lost["lost"].as_array().expect("a list").len(), 3);
-    assert!(lost["not_listed"]["lost"].as_u64().expect("a number") > 0);
+    let n_after = lost["not_listed"]["lost"].as_u64().expect("a number") as usize;
+    assert!(n_after > 0);
+    // Facts of the user come first. The next pages continue, up to one after which no row is left.
+    let mut kinds = Vec::new();
+    for skip in (0..3 + n_after).step_by(3) {
+        let page = agent.call("lost", &value!({"file": file.as_str(), "limit": 3, "skip": skip}));
+        let left = n_after.saturating_sub(skip);
+        assert_eq!(page["not_listed"]["lost"].as_u64().unwrap_or(0) as usize, left, "{page}");
+        let facts = page["lost"].as_array().expect("a list");
+        kinds.extend(facts.iter().map(|fact| fact["kind"].as_str().expect("a kind").to_owned()));
+    }
+    assert_eq!(kinds.len(), 3 + n_after);
+    let of_user = ["constraint", "decision"];
+    let place = |kind: &String| of_user.iter().position(|known| known == kind).unwrap_or(2);
+    assert!(kinds.is_sorted_by_key(place), "{kinds:?}");
     let fact = &lost["lost"][0];
+    // The number of a message is the same in all tools.
+    let query = format!("message:{}", fact["message"]);
+    let found = agent.call("find", &value!({"file": file.as_str(), "query": query.as_str()}));
+    assert_eq!(found["found"][0]["message"], fact["message"]);
     assert_eq!(fact["gone"], true);
     let message = agent.call(
         "message",
@@ -292,6 +332,38 @@ fn without_a_file_the_newest_session_of_the_project_is_read() {
 }
 
 #[test]
+fn a_folder_of_a_project_has_the_sessions_of_the_project() {
+    let here = folder();
+    let home = here.path().canonicalize().expect("a folder");
+    let project = home.join("project");
+    let below = project.join("src/deep");
+    fs::create_dir_all(&below).expect("folders");
+    let started = |folder: &Path| {
+        let mut command = command(&home, &["mcp"]);
+        command.current_dir(folder);
+        Agent::started(command, "claude-code")
+    };
+    // A session of the home folder is one of no project.
+    store(&home, "home.jsonl", &home, 10);
+    let mut agent = started(&below);
+    let nothing = agent.error("inspect", &value!({}));
+    assert!(nothing.contains("or a folder above it; give the path"), "{nothing}");
+    store(&home, "project.jsonl", &project, 300);
+    let newest = |agent: &mut Agent| {
+        let file = agent.call("inspect", &value!({}))["session"]["file"].clone();
+        file.as_str().and_then(|file| file.rsplit('/').next()).expect("a path").to_owned()
+    };
+    assert_eq!(newest(&mut agent), "project.jsonl");
+    // The nearest folder counts, not the newest session.
+    store(&home, "src.jsonl", &project.join("src"), 400);
+    assert_eq!(newest(&mut agent), "src.jsonl");
+    agent.end();
+    let mut agent = started(&home);
+    assert_eq!(newest(&mut agent), "home.jsonl");
+    agent.end();
+}
+
+#[test]
 fn invalid_messages_and_calls_are_answered_and_the_server_goes_on() {
     let here = folder();
     write_conversation(here.path(), "c.json");
@@ -317,20 +389,48 @@ fn invalid_messages_and_calls_are_answered_and_the_server_goes_on() {
     }
     let unknown = agent.request("no/such/method", &value!({}));
     assert_eq!(unknown["error"]["code"], -32601);
+    assert_eq!(
+        unknown["error"]["message"],
+        "no method is named \"no/such/method\"; use tools/list and tools/call"
+    );
+    let invalid = agent.request("tools/call", &value!({"name": "inspect", "arguments": []}));
+    assert_eq!(invalid["error"]["code"], -32602);
+    assert_eq!(
+        invalid["error"]["message"],
+        "a call has `name`, one of inspect, find, lost, message, cost, and `arguments`, an object"
+    );
     let unknown = agent.request("tools/call", &value!({"name": "delete", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
+    assert_eq!(
+        unknown["error"]["message"],
+        "no tool is named \"delete\"; the tools are inspect, find, lost, message, cost"
+    );
     let cases = [
         ("inspect", value!({"file": "missing.jsonl"}), "missing.jsonl"),
         ("inspect", value!({"file": "no.json"}), "no.json: "),
         ("inspect", value!({"file": "-"}), "standard input belongs to the protocol"),
         ("inspect", value!({"file": "c.json", "conversation": 9}), "conversation"),
         ("inspect", value!({"fil": "c.json"}), "no parameter is named \"fil\"; did you mean file?"),
-        ("inspect", value!({"file": 7}), "do not fit the tool's schema"),
-        ("find", value!({"file": "c.json"}), "missing field `query`"),
+        ("inspect", value!({"file": 7}), "file must be a text, not 7"),
+        ("inspect", value!({"x": 7}), "choose from file, conversation, limit"),
+        ("inspect", value!({"file": "c.json", "limit": 0}), "limit 0 is out of range: 1 to 100"),
+        ("cost", value!({"file": "c.json", "limit": 101}), "limit 101 is out of range: 1 to 100"),
+        (
+            "find",
+            value!({"file": "c.json", "query": "a", "skip": -1}),
+            "skip must be a whole number, not -1",
+        ),
+        ("find", value!({"file": "c.json"}), "the parameter query is missing"),
         ("find", value!({"file": "c.json", "query": "tokens>x"}), "the query `tokens>x`"),
         ("lost", value!({"file": "c.json", "kind": "fil"}), "no kind of facts is named"),
         ("message", value!({"file": "c.json", "message": 0}), "the session has messages 1 to "),
         ("message", value!({"file": "c.json", "message": 1, "part": 5}), "has parts 1 to 1"),
+        ("message", value!({"file": "c.json", "message": 1, "limit": 40001}), "1 to 40000"),
+        (
+            "message",
+            value!({"file": "c.json", "message": 1, "from": 99999}),
+            "part 1 of message 1 has ",
+        ),
     ];
     for (tool, arguments, expected) in cases {
         let error = agent.error(tool, &arguments);

@@ -83,6 +83,40 @@ fn a_form_that_does_not_fit_says_which_do() {
     let here = folder();
     let error = |args: &[&str]| rejected(here.path(), &[&["presets", "export"], args].concat());
     assert!(error(&["truncate", "--as", "hook"]).contains("claude-code, codex, opencode"));
-    assert!(error(&["none", "--as", "python"]).contains("never removes"));
+    for form in ["toml", "python", "typescript"] {
+        let text = error(&["none", "--as", form]);
+        assert!(text.contains("never removes anything, so there is nothing to run"), "{text}");
+    }
+    assert!(error(&["none"]).contains("has no configuration format of its own; supported: "));
+    assert!(error(&["truncate", "--for", "langchain", "--as", "settings"]).contains("--as"));
     assert!(error(&["prune", "--as", "yaml"]).contains("settings, toml, python, typescript, hook"));
+}
+
+#[test]
+fn options_without_effect_are_rejected() {
+    let here = folder();
+    let error = |args: &[&str]| rejected(here.path(), &[&["presets", "export"], args].concat());
+    for form in ["settings", "toml", "hook"] {
+        let text = error(&["claude-code", "--as", form, "--window", "64k"]);
+        assert!(text.contains("--window has no effect on --as"), "{form}: {text}");
+    }
+    // The preset is an argument: no setting selects another one.
+    let text = error(&["prune", "--set", "strategy=truncate"]);
+    assert!(text.contains("no policy here has a setting named \"strategy\""), "{text}");
+    let text = error(&["prune", "--set", "xyzzy=1"]);
+    assert!(text.contains("prune_protect") && !text.contains("strategy"), "{text}");
+}
+
+#[test]
+fn json_output_names_a_file_only_if_there_is_one() {
+    let here = folder();
+    let of = |args: &[&str]| {
+        let args = [&["presets", "export"], args, &["--json"]].concat();
+        let exported = json(&plimsoll(here.path(), &args));
+        (exported["file"].clone(), exported["place"].clone())
+    };
+    assert_eq!(of(&["codex"]), ("config.toml".into(), "config.toml".into()));
+    assert_eq!(of(&["continue"]), ("config.yaml".into(), "config.yaml, in a model".into()));
+    assert_eq!(of(&["holmesgpt"]), (Value::Null, "environment variables".into()));
+    assert_eq!(of(&["prune", "--as", "python"]), (Value::Null, "a Python program".into()));
 }

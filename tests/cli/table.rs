@@ -119,7 +119,7 @@ fn figures_are_those_of_the_other_commands() {
         "--policy",
         "prune",
         "--max-peak",
-        "999",
+        "9",
         "--json",
         "--no-state",
     ];

@@ -15,6 +15,7 @@ mod findings;
 mod insights;
 mod invariants;
 mod live;
+mod live_manager;
 mod loss;
 mod manual_edits;
 mod named_actions;

@@ -31,7 +31,16 @@ def printed(program, folder, *arguments):
     """Returns the JSON output of a command."""
     env = {"HOME": folder, "PATH": os.environ["PATH"]}
     done = subprocess.run([program, *arguments, "--json"], cwd=folder, env=env, capture_output=True, check=True, stdin=subprocess.DEVNULL)
-    return json.loads(done.stdout)
+    return rounded(json.loads(done.stdout))
+
+
+def rounded(value):
+    """Rounds the fractions of a command's output as the tools do."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.5e}") if isinstance(value, float) else value
 
 
 def store(home, project):

@@ -53,4 +53,5 @@ mod systems;
 mod tabs;
 mod tools;
 mod tracks;
+mod usage;
 mod workspace;

@@ -112,7 +112,7 @@ fn arrow_keys_highlight_a_session_and_enter_opens_it() {
 #[test]
 fn the_focus_ring_of_a_column_header_fits_into_its_row() {
     let (_folder, window) = listed(&[COMPACTED]);
-    for name in ["Sort by written", "Sort by title", "Sort by size"] {
+    for name in ["Sort by last call", "Sort by title", "Sort by size"] {
         let head = window.get_by_label(name).rect();
         assert!(head.height() + 4.0 < 24.0, "{name} {head:?}");
     }

@@ -20,6 +20,7 @@ use crate::app::state::restore::restoring::RestoreCommand;
 use crate::app::state::run_logs::list::RunLogsCommand;
 use crate::app::state::session_tabs::command::TabsCommand;
 use crate::app::state::sessions::list::SessionsCommand;
+use crate::app::state::sessions::usage::command::UsageCommand;
 use crate::app::state::settings_panel::command::SettingsCommand;
 use crate::app::state::shell_command::{ShellCommand, ThemeChoice};
 use crate::app::state::tune::command::TuneCommand;
@@ -221,6 +222,7 @@ pub(crate) static ACTIONS: &[Action] = &[
     in_session("Copy the command line", |_| send(ShellCommand::CopyCommandLine)),
     always("Restore a managed conversation", |_| send(RestoreCommand::Start)),
     always("Sessions on this machine", |_| send(SessionsCommand::Show(None))),
+    always("Usage of the listed sessions", |_| send(SessionsCommand::Usage(UsageCommand::Show))),
     always("Run logs", |_| send(RunLogsCommand::Show)),
     always("Dark theme", |_| theme(ThemeChoice::Dark)),
     always("Light theme", |_| theme(ThemeChoice::Light)),

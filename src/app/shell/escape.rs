@@ -5,7 +5,7 @@ use crate::app::shell::drawer_tabs::tab_of;
 use crate::app::state::command::Command;
 use crate::app::state::model::selection::SelectCommand;
 use crate::app::state::open::command::OpenCommand;
-use crate::app::state::sessions::list::SessionsCommand;
+use crate::app::state::sessions::list::{ListPage, SessionsCommand};
 use egui::{Context, Key, Modifiers, Popup};
 
 impl App {
@@ -27,12 +27,16 @@ impl App {
         }
         if let Some(sessions) = self.list() {
             return Some(
-                if sessions.search.is_active() {
-                    SessionsCommand::SearchText(String::new())
-                } else if sessions.filter.is_empty() {
+                if sessions.page == ListPage::Usage {
                     SessionsCommand::Close
-                } else {
+                } else if sessions.search.is_active() {
+                    SessionsCommand::SearchText(String::new())
+                } else if !sessions.filter.is_empty() {
                     SessionsCommand::Filter(String::new())
+                } else if sessions.only.is_some() {
+                    SessionsCommand::ShowAll
+                } else {
+                    SessionsCommand::Close
                 }
                 .into(),
             );

@@ -2,6 +2,7 @@
 
 use crate::app::shell::fit::{MAX_SCALE, MIN_SCALE};
 use crate::app::state::model::billing::OwnPrice;
+use crate::app::state::sessions::usage::view::UsageView;
 use crate::app::state::shell_command::ThemeChoice;
 use crate::exec;
 use crate::exec::State;
@@ -111,6 +112,20 @@ impl SavedState {
             return None;
         }
         self.update(|state| state.price = Some(now.clone()))
+    }
+
+    /// Returns the last choices of the page *Usage*.
+    pub(crate) fn usage_view(&self) -> UsageView {
+        UsageView::from_kept(&self.state.usage_view)
+    }
+
+    /// Saves the choices of the page *Usage*, if they changed.
+    pub(crate) fn set_usage_view(&mut self, view: &UsageView) -> Option<String> {
+        let now = view.to_kept();
+        if self.usage_view().to_kept() == now {
+            return None;
+        }
+        self.update(|state| state.usage_view = now.clone())
     }
 
     /// Changes the state in memory and in the file that all windows share.

@@ -1,9 +1,11 @@
 //! Global options, loading of the files that they apply to, and parsers of option values.
 
 mod error;
+mod inputs;
 mod values;
 
 pub(super) use error::one_line;
+pub(super) use inputs::{DEFAULT_FILES, InputArgs};
 pub(super) use values::{
     calls, fact_kind, nonzero_tokens, number, ordinal, row_limit, share_number,
 };
@@ -279,16 +281,6 @@ pub(crate) fn first_given<const N: usize>(
 /// Returns true for `-`, the name of standard input.
 pub(crate) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
-}
-
-/// Opens all sessions that a file holds, or standard input for `-`.
-pub(crate) fn open_sessions(file: &Path) -> anyhow::Result<FileSessions> {
-    let progress = Progress::default();
-    Ok(if is_stdin(file) {
-        FileSessions::read(STDIN, io::stdin().lock(), &progress)?
-    } else {
-        FileSessions::open(file, &progress)?
-    })
 }
 
 /// The session file of a command.

@@ -2,8 +2,8 @@
 
 use crate::analysis::CallRange;
 use crate::analysis::facts::FactKind;
-use crate::cli::nearest::unknown;
 use crate::engine::ProviderError;
+use crate::names::unknown;
 use crate::presets::{provider_error, provider_errors};
 use crate::tokens::{self, COUNTERS, Counter};
 use crate::units::Tokens;

@@ -268,7 +268,7 @@ impl Compared<'_> {
             not_recorded: figures.not_recorded,
             by_kind: by_kind(|kind| figures.by_kind[kind]),
             tokens_sent: figures.sent,
-            cost: cost(&figures.cost),
+            cost: cost(&figures.cost, session),
             cache_hit_rate: figures.cache_hit_rate,
             compactions: figures.compactions,
             overflows: figures.overflows,

@@ -112,7 +112,7 @@ fn values(arg: &Arg, value: &str, typed: &Typed<'_>) -> Vec<Candidate> {
             let is_offered = |name: &str| may_hold_session(name) || is_preset_file(name);
             files(value, &is_offered)
         }
-        _ if name.starts_with("OUT") || name == "LOG" => files(value, &|_| true),
+        _ if name.starts_with("OUT") || matches!(name, "LIST" | "LOG") => files(value, &|_| true),
         _ => Vec::new(),
     }
 }

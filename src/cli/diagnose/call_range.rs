@@ -5,9 +5,11 @@ use crate::analysis::CallRange;
 use crate::analysis::cost::{Audit, Bills, CostSource};
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::{clean, counted, json, print_wrapped, tokens};
+use crate::cli::recorded_call::RecordedCall;
 use crate::engine::Case;
 use crate::figure::usd;
 use crate::report::Played;
+use crate::session::Session;
 use crate::units::{Tokens, Usd};
 use anyhow::bail;
 use rayon::prelude::*;
@@ -26,8 +28,19 @@ pub(crate) struct CallRangeOutput<'a> {
     messages: usize,
     /// Number of these calls with a recorded cache miss; null if the file records no cache counts.
     cache_misses: Option<usize>,
+    /// These calls as recorded.
+    calls: Vec<CallEntry<'a>>,
     /// Figures by lane: `recorded`, `none`, then the policies.
     lanes: Vec<LaneEntry<'a>>,
+}
+
+/// A call as recorded.
+#[derive(Serialize, JsonSchema)]
+struct CallEntry<'a> {
+    /// Call, from 1.
+    call: usize,
+    #[serde(flatten)]
+    recorded: RecordedCall<'a>,
 }
 
 /// Figures of a lane.
@@ -67,9 +80,14 @@ pub(super) fn print(
         last_call: calls.last + 1,
         messages: calls.n_messages(&case.session),
         cache_misses: audit.map(|audit| calls.n_misses(audit)),
+        calls: (calls.first..=calls.last).map(|idx| call_entry(&case.session, idx)).collect(),
         lanes: lanes.iter().map(|lane| entry(lane, calls)).collect(),
     };
     if shared.json { json(&output) } else { print_wrapped(&call_range_text(&output, calls)) }
+}
+
+fn call_entry(session: &Session, idx: usize) -> CallEntry<'_> {
+    CallEntry { call: idx + 1, recorded: RecordedCall::new(session, idx) }
 }
 
 fn entry<'a>(lane: &LaneCost<'a>, calls: CallRange) -> LaneEntry<'a> {

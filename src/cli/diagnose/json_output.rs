@@ -14,9 +14,11 @@ use crate::cli::billing::ModelPrice;
 use crate::cli::cost_json::{CostEntry, cost};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::policy_name;
+use crate::cli::recorded_call::RecordedCall;
 use crate::cli::rereads::RereadsEntry;
 use crate::engine::Case;
 use crate::presets::prices::Price;
+use crate::session::Session;
 use crate::units::{Rate, Share, Tokens, Usd};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -176,7 +178,7 @@ pub(super) struct AuditEntry<'a> {
     /// Cache misses by cause, largest first.
     misses: Vec<MissEntry>,
     /// Cache reads of each call.
-    calls: LazyList<'a, AuditedCallEntry>,
+    calls: LazyList<'a, AuditedCallEntry<'a>>,
 }
 
 /// Cache misses of one cause.
@@ -196,9 +198,11 @@ struct MissEntry {
 
 /// Cache reads of a call in tokens.
 #[derive(Serialize, JsonSchema)]
-struct AuditedCallEntry {
+struct AuditedCallEntry<'a> {
     /// Call, from 1.
     call: usize,
+    #[serde(flatten)]
+    properties: RecordedCall<'a>,
     /// Expected cache reads.
     expected: Tokens,
     /// Recorded cache reads.
@@ -261,8 +265,10 @@ impl Diagnosis<'_> {
             summary: self.summary(),
             insights: self.insights.iter().map(insight).collect(),
             models: self.prices.iter().map(model).collect(),
-            lanes: LazyList::new(lanes.map(|(lane, loss)| lane_cost(lane, loss, self.files))),
-            cache_audit: self.audit.map(audit),
+            lanes: LazyList::new(
+                lanes.map(|(lane, loss)| lane_cost(lane, loss, self.files, &case.session)),
+            ),
+            cache_audit: self.audit.map(|found| audit(found, &case.session)),
             loss: self.losses.json_output(),
             tokens_sent: self.sent,
             most_resent: self.most_resent.iter().map(|message| resent(case, message)).collect(),
@@ -312,13 +318,14 @@ fn lane_cost<'a>(
     lane: &'a LaneCost<'_>,
     loss: &'a LaneLoss,
     files: &'a FileReads,
+    session: &'a Session,
 ) -> LaneCostEntry<'a> {
     let removals = loss.expected.removals.iter();
     LaneCostEntry {
         lane: &lane.played.lane,
         policy: policy_name(lane.played),
-        cost: cost(&lane.cost),
-        modelled: lane.modelled.as_ref().map(cost),
+        cost: cost(&lane.cost, session),
+        modelled: lane.modelled.as_ref().map(|modelled| cost(modelled, session)),
         expected_rereads: RereadsEntry::from(&loss.expected),
         removed_files: LazyList::new(removals.map(|removed| RemovedFileEntry::new(removed, files))),
         break_even: LazyList::new(lane.break_even.iter().map(break_even)),
@@ -342,12 +349,12 @@ pub(super) fn break_even(even: &BreakEven) -> BreakEvenEntry<'_> {
     }
 }
 
-pub(super) fn audit(audit: &Audit) -> AuditEntry<'_> {
+pub(super) fn audit<'a>(audit: &'a Audit, session: &'a Session) -> AuditEntry<'a> {
     AuditEntry {
         expected: audit.predicted,
         recorded: audit.recorded,
         misses: audit.breaks.iter().map(miss).collect(),
-        calls: LazyList::new(audit.calls.iter().map(audited_call)),
+        calls: LazyList::new(audit.calls.iter().map(|call| audited_call(call, session))),
     }
 }
 
@@ -361,9 +368,10 @@ fn miss(miss: &Break) -> MissEntry {
     }
 }
 
-fn audited_call(call: &AuditedCall) -> AuditedCallEntry {
+fn audited_call<'a>(call: &AuditedCall, session: &'a Session) -> AuditedCallEntry<'a> {
     AuditedCallEntry {
         call: call.index + 1,
+        properties: RecordedCall::new(session, call.index),
         expected: call.predicted,
         recorded: call.recorded,
         upper_bound: call.most,

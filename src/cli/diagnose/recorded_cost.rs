@@ -8,10 +8,12 @@ use crate::cli::cost_json::{CostEntry, cost};
 use crate::engine::Case;
 use crate::presets::prices::Prices;
 use crate::report::Played;
+use crate::session::Session;
 use serde::Serialize;
 
 /// Cost and usage of the recorded run.
 pub(crate) struct RecordedCost<'a> {
+    session: &'a Session,
     prices: Vec<ModelPrice<'a>>,
     lane: LaneCost<'a>,
     audit: Option<Audit>,
@@ -37,15 +39,15 @@ impl<'a> RecordedCost<'a> {
         }
         let mut lane = LaneCost::new(&bills, recorded);
         lane.drop_calls();
-        Self { prices: model_prices(&case.session, billing), lane, audit }
+        Self { session: &case.session, prices: model_prices(&case.session, billing), lane, audit }
     }
 
     /// Returns the JSON output, without single calls.
     pub(crate) fn json_output(&self) -> RecordedCostOutput<'_> {
         RecordedCostOutput {
             models: self.prices.iter().map(json_output::model).collect(),
-            cost: cost(&self.lane.cost),
-            cache_audit: self.audit.as_ref().map(json_output::audit),
+            cost: cost(&self.lane.cost, self.session),
+            cache_audit: self.audit.as_ref().map(|audit| json_output::audit(audit, self.session)),
             break_even: self.lane.break_even.iter().map(json_output::break_even).collect(),
         }
     }

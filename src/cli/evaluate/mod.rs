@@ -8,7 +8,7 @@ mod score;
 mod text;
 mod validity;
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, InputArgs};
 use super::billing::BillingArgs;
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, json, print, print_wrapped};
@@ -39,9 +39,8 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  plimsoll evaluate sample_sessions/compacted.jsonl --policy prune -o facts.html"
 )]
 pub(super) struct Args {
-    /// Session files or folders
-    #[arg(value_name = "FILE|FOLDER")]
-    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// List all lost or partly kept facts, not only each lane's first
     #[arg(long)]
     all: bool,
@@ -126,9 +125,9 @@ impl Args {
         }
         let (lanes, none) = (self.lanes.lanes(shared)?, lanes::none(shared)?);
         if self.validity.first().is_some() {
-            return self.validity.run(&self.targets, shared, shared.reread_model());
+            return self.validity.run(&self.inputs, shared, shared.reread_model());
         }
-        let targets = Targets::new("evaluate", &self.targets, shared)?;
+        let targets = Targets::new("evaluate", &self.inputs, shared)?;
         let prices = Prices::in_use();
         if let Some(tier) = tier {
             return self.model.run(tier, &targets, &lanes, prices, page, shared);
@@ -193,11 +192,11 @@ impl Args {
         match (self.score.as_deref(), self.source.as_deref()) {
             (None, None) => Ok(None),
             (None, Some(_)) => bail!("--source requires --score COMPACTED"),
-            (Some(compacted), Some(source)) if self.targets.is_empty() => {
+            (Some(compacted), Some(source)) if self.inputs.are_empty() => {
                 Ok(Some((compacted, source)))
             }
             (Some(compacted), source) => {
-                let source = source.or(self.targets.first().map(PathBuf::as_path));
+                let source = source.or(self.inputs.files.first().map(PathBuf::as_path));
                 let source = source.map_or("SESSION".into(), |source| source.to_string_lossy());
                 bail!(
                     "--score compares one file with the session that it was made from: plimsoll evaluate --score {} --source {}",

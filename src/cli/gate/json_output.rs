@@ -16,6 +16,9 @@ pub(crate) struct Gate<'a> {
     passed: bool,
     /// Number of checks against limits and the baseline.
     checks: usize,
+    /// Number of checks that could not be judged, such as the cost of a model without a price. With `--strict` they fail and
+    /// count as `checks`.
+    not_judged: usize,
     /// The baseline; null if none was compared with.
     baseline: Option<BaselineEntry<'a>>,
     /// Path of the baseline that was written; null if none was.
@@ -97,9 +100,10 @@ struct RetainedEntry<'a> {
 struct CheckEntry<'a> {
     /// Checked figure.
     measure: Measure,
-    /// Whether the figure is within its limit.
+    /// Whether the figure is within its limit, or could not be judged without `--strict`.
     ok: bool,
-    /// Whether there was something to judge. False for the survival of facts that the session does not state.
+    /// Whether there was something to judge. False for the survival of facts that the session does not state, and for the
+    /// cost of a model without a price.
     judged: bool,
     /// Figure and limit.
     text: &'a str,
@@ -111,6 +115,7 @@ impl GateVerdict {
         Gate {
             passed: self.passed(),
             checks: self.n_checks(),
+            not_judged: self.n_not_judged(),
             baseline: self.baseline.as_ref().map(|baseline| BaselineEntry {
                 file: &baseline.file,
                 written_by: baseline.version(),

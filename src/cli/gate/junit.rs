@@ -1,7 +1,7 @@
 //! The result of `plimsoll gate` as JUnit XML: one suite per session, one case per lane and measure.
 
 use super::retained::LaneCheck;
-use super::{GateVerdict, JudgedSession};
+use super::{GateVerdict, JudgedSession, counts};
 use crate::analysis::tune::Check;
 use crate::exec::OwnFileKind;
 use crate::safe_text::is_interpreted;
@@ -41,8 +41,10 @@ impl GateVerdict {
         }
         let tests: usize = suites.iter().map(|suite| suite.tests).sum();
         let failures: usize = suites.iter().map(|suite| suite.failures).sum();
-        let mut text =
-            format!("{DECLARATION}{BEGINS} tests=\"{tests}\" failures=\"{failures}\">\n");
+        let skipped: usize = suites.iter().map(|suite| suite.skipped).sum();
+        let mut text = format!(
+            "{DECLARATION}{BEGINS} tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\">\n"
+        );
         for suite in suites {
             text.push_str(&suite.xml());
         }
@@ -58,19 +60,22 @@ struct Suite {
     cases: String,
     tests: usize,
     failures: usize,
+    /// Checks that could not be judged.
+    skipped: usize,
 }
 
 impl Suite {
     fn new(name: String) -> Self {
-        Self { name, cases: String::new(), tests: 0, failures: 0 }
+        Self { name, cases: String::new(), tests: 0, failures: 0, skipped: 0 }
     }
 
     /// Adds the case of a check.
     fn check(&mut self, class: &str, name: &str, check: &Check) {
-        if check.is_judged || !check.ok {
+        if counts(check) {
             return self.case(class, name, (!check.ok).then_some(&*check.text));
         }
         self.tests += 1;
+        self.skipped += 1;
         let (class, name, why) = (escaped(class), escaped(name), escaped(&check.text));
         let _ = writeln!(
             self.cases,
@@ -95,10 +100,10 @@ impl Suite {
     }
 
     fn xml(&self) -> String {
-        let Self { name, cases, tests, failures } = self;
+        let Self { name, cases, tests, failures, skipped } = self;
         let name = escaped(name);
         format!(
-            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">\n{cases}  </testsuite>\n"
+            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\">\n{cases}  </testsuite>\n"
         )
     }
 }

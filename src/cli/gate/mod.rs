@@ -7,7 +7,7 @@ mod options;
 mod replay;
 mod retained;
 
-use super::args::GlobalOptions;
+use super::args::{GlobalOptions, InputArgs};
 use super::output::{clean, counted, json, note, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
@@ -21,18 +21,17 @@ use options::GateOptions;
 use retained::{LaneCheck, Retained};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Check policies against limits and a baseline, for continuous integration
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("policies", |arg| arg.help("Preset, policy file or recorded; @LANE names it (repeatable)")),
-    after_help = "Exit code 1: a regression, an exceeded limit, a damaged file, or nothing to compare or judge.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
+    after_help = "Exit codes: 0 passed; 1 a check failed, a file is damaged, or nothing was judged; 2 could not run.\n\nExamples:\n  plimsoll gate sample_sessions --policy prune --baseline gate.json --write-baseline"
 )]
 pub(super) struct Args {
-    /// Session files or folders
-    #[arg(value_name = "FILE|FOLDER")]
-    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     options: GateOptions,
 }
@@ -80,7 +79,7 @@ impl Args {
         // Options are checked before a large file is read.
         let lanes = options.lanes(shared)?;
         options.check()?;
-        let targets = Targets::new("gate", &self.targets, shared)?.reporting_damage();
+        let targets = Targets::new("gate", &self.inputs, shared)?.reporting_damage();
         let baseline = read_baseline(options)?;
         let retained = match options.min_retained()? {
             Some((least, log)) => Some(Retained::open(log, least)?),
@@ -89,16 +88,16 @@ impl Args {
         let mut evaluated = Vec::new();
         let prices = Prices::in_use();
         let billing = options.billing.billing(prices)?;
-        let (limits, mut sessions) = (options.limits(), Vec::new());
+        let (rules, mut sessions) = (Rules::new(options), Vec::new());
         let skipped = targets.each(shared, |id, case| {
             let current = replay::session(case, &lanes, billing, shared.reread_model(), id);
-            let survival = replay::survival(case, &lanes, &limits.survival);
+            let survival = replay::survival(case, &lanes, &rules.limits.survival);
             let before = baseline.as_ref().and_then(|known| known.sessions.get(&current.sha256));
             if retained.is_some() {
                 evaluated.push(EvaluatedSession::new(case.clone()));
             }
             let title = &case.session.title;
-            sessions.push(judge(id, title, current, before, &limits, &survival));
+            sessions.push(rules.judge(id, title, current, before, &survival));
             Ok(())
         })?;
         let mut verdict = GateVerdict {
@@ -107,7 +106,7 @@ impl Args {
             written: None,
             sessions,
             retained: match retained {
-                Some(retained) => retained.checks(evaluated, &lanes.policies)?,
+                Some(retained) => rules.lane_checks(retained.checks(evaluated, &lanes.policies)?),
                 None => Vec::new(),
             },
             skipped,
@@ -147,35 +146,59 @@ fn read_baseline(options: &GateOptions) -> anyhow::Result<Option<Baseline>> {
     Ok(Some(baseline))
 }
 
-fn judge(
-    id: &SessionId,
-    title: &str,
-    session: BaselineSession,
-    before: Option<&BaselineSession>,
-    limits: &GateLimits,
-    survival: &BTreeMap<String, Vec<Check>>,
-) -> JudgedSession {
-    let lanes = session.lanes.iter().map(|(name, now)| {
-        let before = before.and_then(|before| before.lanes.get(name));
-        let figures = before.map(BaselineLane::figures);
-        JudgedLane {
-            name: name.clone(),
-            changes: before.map_or_else(Vec::new, |before| now.changes(before)),
-            checks: checks(limits, &now.figures(), figures.as_ref())
-                .into_iter()
-                .chain(survival.get(name).into_iter().flatten().cloned())
-                .collect(),
-            before: before.cloned(),
-            now: now.clone(),
+/// How figures are judged.
+struct Rules {
+    limits: GateLimits,
+    /// A check that cannot be judged fails.
+    is_strict: bool,
+}
+
+impl Rules {
+    fn new(options: &GateOptions) -> Self {
+        Self { limits: options.limits(), is_strict: options.strict }
+    }
+
+    fn judge(
+        &self,
+        id: &SessionId,
+        title: &str,
+        session: BaselineSession,
+        before: Option<&BaselineSession>,
+        survival: &BTreeMap<String, Vec<Check>>,
+    ) -> JudgedSession {
+        let lanes = session.lanes.iter().map(|(name, now)| {
+            let before = before.and_then(|before| before.lanes.get(name));
+            let figures = before.map(BaselineLane::figures);
+            JudgedLane {
+                name: name.clone(),
+                changes: before.map_or_else(Vec::new, |before| now.changes(before)),
+                checks: checks(&self.limits, &now.figures(), figures.as_ref())
+                    .into_iter()
+                    .chain(survival.get(name).into_iter().flatten().cloned())
+                    .map(|check| self.check(check))
+                    .collect(),
+                before: before.cloned(),
+                now: now.clone(),
+            }
+        });
+        JudgedSession {
+            id: id.clone(),
+            title: title.to_owned(),
+            lanes: lanes.collect(),
+            changes: before.map_or_else(Vec::new, |before| session.changes(before)),
+            content_changed: false,
+            session,
         }
-    });
-    JudgedSession {
-        id: id.clone(),
-        title: title.to_owned(),
-        lanes: lanes.collect(),
-        changes: before.map_or_else(Vec::new, |before| session.changes(before)),
-        content_changed: false,
-        session,
+    }
+
+    fn check(&self, check: Check) -> Check {
+        if self.is_strict { check.strict() } else { check }
+    }
+
+    /// Returns the checks over all sessions.
+    fn lane_checks(&self, checks: Vec<LaneCheck>) -> Vec<LaneCheck> {
+        let checks = checks.into_iter();
+        checks.map(|found| LaneCheck { check: self.check(found.check), ..found }).collect()
     }
 }
 
@@ -208,9 +231,12 @@ impl JudgedSession {
         !self.content_changed && self.lanes.iter().all(JudgedLane::passed)
     }
 
+    fn checks(&self) -> impl Iterator<Item = &Check> {
+        self.lanes.iter().flat_map(|lane| &lane.checks)
+    }
+
     fn n_checks(&self) -> usize {
-        let checks = self.lanes.iter().flat_map(|lane| &lane.checks);
-        checks.filter(|check| check.is_judged).count()
+        self.checks().filter(|check| counts(check)).count()
     }
 }
 
@@ -231,11 +257,20 @@ impl GateVerdict {
         damaged.filter(|_| !self.allows_damaged)
     }
 
-    /// Returns the number of checks of all lanes.
+    /// Returns all checks.
+    fn checks(&self) -> impl Iterator<Item = &Check> {
+        let of_sessions = self.sessions.iter().flat_map(JudgedSession::checks);
+        of_sessions.chain(self.retained.iter().map(|found| &found.check))
+    }
+
+    /// Returns the number of checks that passed or failed.
     fn n_checks(&self) -> usize {
-        let of_sessions: usize = self.sessions.iter().map(JudgedSession::n_checks).sum();
-        let retained = self.retained.iter().filter(|found| found.check.is_judged);
-        of_sessions + retained.count()
+        self.checks().filter(|check| counts(check)).count()
+    }
+
+    /// Returns the number of checks that could not be judged and did not fail for it.
+    fn n_not_judged(&self) -> usize {
+        self.checks().filter(|check| !counts(check)).count()
     }
 
     /// Returns whether the run checked nothing: no limit, no lane of the baseline, no changed content, and no baseline written.
@@ -259,6 +294,16 @@ impl GateVerdict {
         match unchecked {
             0 => format!("passed: {passed}"),
             n => format!("passed: {passed}; nothing to compare in {}", counted(n, "session")),
+        }
+    }
+
+    /// Writes the number of checks that could not be judged.
+    fn not_judged_text(&self, text: &mut String) {
+        let n = self.n_not_judged();
+        if n > 0 {
+            let are = if n == 1 { "was" } else { "were" };
+            let n = counted(n, "check");
+            let _ = writeln!(text, "{n} {are} not judged (--strict makes that a failure)");
         }
     }
 
@@ -313,6 +358,7 @@ impl GateVerdict {
                 clean(&self.not_checked[0])
             );
         }
+        self.not_judged_text(&mut text);
         let n_failed = failed.len();
         let n = counted(self.sessions.len(), "session");
         let n_lanes = self.retained.iter().filter(|found| !found.check.ok).count();
@@ -335,6 +381,11 @@ impl GateVerdict {
         };
         text
     }
+}
+
+/// Returns whether a check passed or failed. Others could not be judged.
+fn counts(check: &Check) -> bool {
+    check.is_judged || !check.ok
 }
 
 /// Returns the status of checks: `FAIL` if one failed, `ok` if one was judged, `not judged` if none could be, blank without

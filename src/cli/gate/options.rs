@@ -52,8 +52,11 @@ pub(super) struct GateOptions {
     /// Fail if a policy thrashes, stays above its trigger or halts
     #[arg(long, help_heading = "Limits")]
     no_thrash: bool,
-    /// Skip files that cannot be read instead of failing
+    /// Fail what cannot be judged, such as a cost without a price
     #[arg(long, help_heading = "Limits")]
+    pub(super) strict: bool,
+    /// Skip files that cannot be read instead of failing
+    #[arg(long, hide = true, help_heading = "Limits")]
     pub(super) allow_damaged: bool,
     #[command(flatten)]
     pub(super) billing: BillingArgs,

@@ -1,7 +1,7 @@
 //! JSON and text of `plimsoll hook`.
 
 use crate::cli::output::clean;
-use crate::exec::hooks::{HookChange, HookedAgent};
+use crate::exec::hooks::{FileAction, HookChange, HookedAgent};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
@@ -15,6 +15,8 @@ pub(crate) struct HookSettings {
     path: String,
     /// Whether the file differs from what it should be.
     changed: bool,
+    /// What happens to the file: `unchanged`, `created`, `changed`, `restored` to what it was before `install`, or `removed`.
+    action: &'static str,
     /// Whether the change was written.
     written: bool,
     /// Lines that change, marked with `-` and `+`, with unchanged lines around them.
@@ -31,6 +33,13 @@ impl HookSettings {
             agent: agent.name,
             path: change.path.to_string_lossy().into_owned(),
             changed,
+            action: match change.action() {
+                FileAction::Unchanged => "unchanged",
+                FileAction::Created => "created",
+                FileAction::Changed => "changed",
+                FileAction::Restored => "restored",
+                FileAction::Removed => "removed",
+            },
             written: changed && !is_dry_run,
             difference: difference.lines().map(str::to_owned).collect(),
             next_step: change.next_step,
@@ -45,9 +54,30 @@ impl HookSettings {
         let next_step = self.next_step.map(|step| format!("next: {step}\n")).unwrap_or_default();
         match (self.changed, self.written) {
             (false, _) => format!("{path}: nothing to change\n{next_step}"),
-            (true, true) => format!("changed {path}\n{next_step}"),
-            (true, false) => format!("would change {path}\n{lines}{next_step}"),
+            (true, true) => format!("{} {path}\n{next_step}", self.action),
+            (true, false) => {
+                // `created` to `create`, `restored` to `restore`.
+                let verb = self.action.trim_end_matches('d');
+                format!("would {verb} {path}\n{lines}{next_step}")
+            }
         }
+    }
+}
+
+/// Your standing instructions in a session.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HookConstraints {
+    /// The instructions as whole sentences, oldest first. Keys and passwords are replaced.
+    pub(super) constraints: Vec<String>,
+}
+
+impl HookConstraints {
+    /// Formats the instructions.
+    pub(super) fn text(&self) -> String {
+        if self.constraints.is_empty() {
+            return "no standing instructions\n".to_owned();
+        }
+        self.constraints.iter().map(|text| format!("- {}\n", clean(text))).collect()
     }
 }
 

@@ -2,22 +2,22 @@
 
 mod json_output;
 
-use super::args::GlobalOptions;
+use super::args::{FileArg, GlobalOptions};
 use super::output::{clean, json, print};
 use super::status::Status;
 use crate::exec::hooks::{
-    HOOKED_AGENTS, HookChange, HookedAgent, handle_event, hook_log_path, install, read_hook_log,
-    uninstall,
+    HOOKED_AGENTS, HookChange, HookedAgent, constraints_of, handle_event, hook_log_path, install,
+    read_hook_log, uninstall,
 };
 use anyhow::Context as _;
-pub(super) use json_output::{HookLog, HookSettings};
+pub(super) use json_output::{HookConstraints, HookLog, HookSettings};
 use std::ffi::OsString;
 use std::io;
 
 /// Keep your instructions through the compactions of a running agent
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "An installed hook adds your standing instructions (always, never, only, use X not Y) to the agent's request for a summary, and gives those that were lost back to the agent once. Nothing leaves this machine, and nothing blocks the agent: a hook that fails or takes 2 s prints nothing, and `plimsoll hook log` shows the reason. docs/hooks.md lists what each agent allows.\n\nExamples:\n  plimsoll hook install claude-code --dry-run\n  plimsoll hook log"
+    after_help = "An installed hook adds your standing instructions (always, never, only, use, make sure, from now on; in English) to the agent's request for a summary, and gives those that were lost back to the agent once. Nothing leaves this machine, and nothing blocks the agent: a hook that fails or takes 2 s prints nothing, and `plimsoll hook log` shows the reason. docs/hooks.md lists what each agent allows.\n\nExamples:\n  plimsoll hook install claude-code --dry-run\n  plimsoll hook constraints sample_sessions/compacted.jsonl\n  plimsoll hook log"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -29,7 +29,7 @@ pub(super) struct Args {
 enum HookAction {
     /// Add the hooks to an agent's settings
     #[command(
-        after_help = "Changes settings.json of Claude Code (CLAUDE_CONFIG_DIR), hooks.json of Codex (CODEX_HOME), or adds a plugin to OpenCode (XDG_CONFIG_HOME). The rest of the file stays byte for byte. A file with comments is not changed.\n\nExamples:\n  plimsoll hook install codex --dry-run"
+        after_help = "Changes settings.json of Claude Code (CLAUDE_CONFIG_DIR), hooks.json of Codex (CODEX_HOME), or adds a plugin to OpenCode (XDG_CONFIG_HOME). The rest of the file stays byte for byte. A file with comments is not changed; the error lists the hooks to add by hand.\n\nExamples:\n  plimsoll hook install codex --dry-run"
     )]
     Install(SettingsArgs),
     /// Remove the hooks from an agent's settings
@@ -40,6 +40,11 @@ enum HookAction {
     /// Print what the hooks did: one line per compaction and failure (default)
     #[command(after_help = "Examples:\n  plimsoll hook log --json")]
     Log,
+    /// Print your standing instructions in a session, which a hook would keep
+    #[command(
+        after_help = "Keys and passwords are left out, as in a hook. docs/hooks.md lists which sentences count.\n\nExamples:\n  plimsoll hook constraints sample_sessions/compacted.jsonl"
+    )]
+    Constraints(FileArg),
     /// Handle an event of Claude Code, read from standard input
     #[command(
         after_help = "Claude Code runs this.\n\nExamples:\n  echo '{\"hook_event_name\": \"PreCompact\", \"session_id\": \"x\", \"transcript_path\": \"FILE\"}' | plimsoll hook claude-code"
@@ -75,6 +80,7 @@ impl Args {
             Some(HookAction::Install(args)) => args.run(shared, install)?,
             Some(HookAction::Uninstall(args)) => args.run(shared, uninstall)?,
             None | Some(HookAction::Log) => log(shared)?,
+            Some(HookAction::Constraints(args)) => constraints(args, shared)?,
             Some(HookAction::ClaudeCode) => handle("claude-code", shared.no_state),
             Some(HookAction::Codex) => handle("codex", shared.no_state),
             Some(HookAction::OpenCode) => handle("opencode", shared.no_state),
@@ -97,6 +103,12 @@ impl SettingsArgs {
         let settings = HookSettings::new(agent, &change, self.dry_run);
         if shared.json { json(&settings) } else { print(&settings.text()) }
     }
+}
+
+fn constraints(args: &FileArg, shared: &GlobalOptions) -> anyhow::Result<()> {
+    let loaded = shared.load(&args.file)?;
+    let constraints = HookConstraints { constraints: constraints_of(&loaded.case.session) };
+    if shared.json { json(&constraints) } else { print(&constraints.text()) }
 }
 
 fn log(shared: &GlobalOptions) -> anyhow::Result<()> {

@@ -1,20 +1,19 @@
 //! The tool `inspect`: sizes of a session, and what fills its context window.
 
-use super::session::{CallSession, SessionParameters};
-use super::tool::{Answer, CallContext, SessionTool, parameters, rows, schema};
+use super::session::{CallSession, ListParameters};
+use super::tool::{Answer, CallContext, SessionTool, parameters, schema};
 use crate::cli::inspect::findings;
 use crate::cli::played;
 use crate::engine::{Case, Context};
 use crate::exec::mcp::JsonObject;
 use crate::report::status_text;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(super) const TOOL: SessionTool = SessionTool {
     name: "inspect",
     title: "Inspect a session",
-    description: "Shows how large a recorded agent session is and what fills its context window: tokens of the current context (end_tokens), what is left of the window (left_tokens), and the largest messages of the current context (in_context). The fields tokens and largest count the whole history, also what compactions removed; attribution is that of the largest context, by source (system prompt, MCP servers, memory files).",
-    parameters: schema::<Parameters>,
+    description: "Shows how large a recorded agent session is and what fills its context window: tokens of the current context (end_tokens), what is left of the window (left_tokens), and the largest messages of the current context (in_context). The fields tokens and largest count the whole history, also what compactions removed; attribution is that of the largest context, by source (system prompt, MCP servers, memory files). The verdict compares the recorded run with the trigger of truncate, the default policy of `plimsoll`, not with that of the agent.",
+    parameters: schema::<ListParameters>,
     answer,
 };
 
@@ -42,14 +41,6 @@ const FIELDS: [&str; 20] = [
     "issues",
 ];
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Parameters {
-    #[serde(flatten)]
-    session: SessionParameters,
-    /// Maximum number of rows of each list, 1 to 100. Default: 10.
-    limit: Option<usize>,
-}
-
 /// A message of the current context.
 #[derive(Serialize)]
 struct ContextMessage {
@@ -62,10 +53,10 @@ struct ContextMessage {
 }
 
 fn answer(arguments: &JsonObject, context: &CallContext<'_>) -> anyhow::Result<Answer> {
-    let Parameters { session, limit } = parameters(arguments)?;
+    let ListParameters { session, limit } = parameters(arguments)?;
     let session = CallSession::open(session, context)?;
     let found = findings(&session.file, &session.loaded, &session.none, &session.shared)?;
-    let mut answer = Answer::new(&session.entry(&session.file.to_string_lossy()), rows(limit))?;
+    let mut answer = session.answer(limit.rows()?)?;
     answer.take(&found.json_output(), &FIELDS)?;
     let case = &session.loaded.case;
     let recorded = played::recorded(case, session.reserve).outcome;

@@ -1,7 +1,7 @@
 //! The tool `message`: the text of a message, also of one that is no longer in the context.
 
 use super::session::{CallSession, SessionParameters};
-use super::tool::{Answer, CallContext, SessionTool, parameters, schema};
+use super::tool::{Answer, CallContext, SessionTool, limited, parameters, schema};
 use crate::cli::played;
 use crate::exec::mcp::JsonObject;
 use crate::report::status_text;
@@ -31,13 +31,15 @@ const MAX_PARTS: usize = 100;
 struct Parameters {
     #[serde(flatten)]
     session: SessionParameters,
-    /// Number of the message, from 1, as the other tools return it.
+    /// Number of the message, as the other tools return it: all messages of the file in order, from 1, with those that
+    /// compactions wrote.
     message: usize,
     /// First part of the message to return, from 1. Default: 1.
     part: Option<usize>,
     /// Byte of the text of that part to begin with, from 0. Default: 0.
     from: Option<usize>,
-    /// Maximum bytes of text, 1 to 40000. Default: 4000.
+    /// Maximum bytes of text. Default: 4000.
+    #[schemars(range(min = 1, max = 40000))]
     limit: Option<usize>,
 }
 
@@ -82,11 +84,14 @@ fn answer(arguments: &JsonObject, context: &CallContext<'_>) -> anyhow::Result<A
     let (status, _) = recorded.outcome.context.statuses(n_messages)[index];
     let parts = case.session.parts_of(message);
     let tokens = |part: usize| case.ledger.part(message.parts.start + part);
-    let limit = asked.limit.unwrap_or(DEFAULT_BYTES).clamp(1, MAX_BYTES);
-    let shown = shown(message, parts, tokens, (first - 1, asked.from.unwrap_or(0)), limit);
+    let limit = limited(asked.limit, DEFAULT_BYTES, MAX_BYTES)?;
+    let (from, n_bytes) = (asked.from.unwrap_or(0), parts[first - 1].body.text().len());
+    if from > n_bytes {
+        bail!("from {from}: part {first} of message {} has {n_bytes} bytes", asked.message);
+    }
+    let shown = shown(message, parts, tokens, (first - 1, from), limit);
 
-    let file = session.file.to_string_lossy();
-    let mut answer = Answer::new(&session.entry(&file), MAX_PARTS)?;
+    let mut answer = session.answer(MAX_PARTS)?;
     answer.set("message", asked.message)?;
     answer.set("role", message.author(parts).name())?;
     answer.set("turn", Some(message.turn).filter(|turn| *turn > 0))?;

@@ -28,7 +28,7 @@ use toolbox::SessionTools;
 /// Serve read-only tools to agents: a server of the Model Context Protocol
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The agent starts the server and talks to it through standard input and output. Tools: inspect, find, lost, message, cost. They only read, and without a file they read the newest session of the current folder.\n\nExamples:\n  plimsoll mcp --install"
+    after_help = "The agent starts the server and talks to it through standard input and output. Tools: inspect, find, lost, message, cost. They only read, and without a file they read the newest session of the current folder, or of the nearest folder above it that has one.\n\nExamples:\n  plimsoll mcp --install"
 )]
 pub(super) struct Args {
     /// Print the command that adds the server to each agent

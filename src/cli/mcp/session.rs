@@ -1,6 +1,6 @@
 //! The session that a call asks about: a given file, or the newest session of the project.
 
-use super::tool::CallContext;
+use super::tool::{Answer, CallContext, RowLimit};
 use crate::cli::args::{GlobalOptions, is_stdin};
 use crate::cli::lanes::{self, Lane};
 use crate::cli::output::note;
@@ -10,17 +10,27 @@ use crate::units::Tokens;
 use anyhow::{Context as _, bail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::env;
 use std::path::{Path, PathBuf};
 
 /// Parameters of every tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SessionParameters {
-    /// Path of a session file. Default: the newest session of the folder in which this server runs, which is usually the
-    /// current conversation.
+    /// Path of a session file. Default: the newest session of the folder in which this server runs, or of the nearest
+    /// folder above it that has one, which is usually the current conversation.
     file: Option<PathBuf>,
     /// Number of the conversation in a file that holds several, from 1. Default: the first.
     conversation: Option<usize>,
+}
+
+/// Parameters of a tool that returns lists.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListParameters {
+    #[serde(flatten)]
+    pub(super) session: SessionParameters,
+    #[serde(flatten)]
+    pub(super) limit: RowLimit,
 }
 
 /// The session of a call.
@@ -37,8 +47,8 @@ pub(super) struct CallSession {
 
 /// The session in an answer.
 #[derive(Serialize)]
-pub(super) struct SessionEntry<'a> {
-    file: &'a str,
+struct SessionEntry<'a> {
+    file: Cow<'a, str>,
     /// From 1.
     conversation: usize,
     conversations: usize,
@@ -70,14 +80,15 @@ impl CallSession {
         Ok(Self { file, loaded, none, reserve, shared })
     }
 
-    /// Returns the session for an answer.
-    pub(super) fn entry<'a>(&'a self, file: &'a str) -> SessionEntry<'a> {
-        SessionEntry {
-            file,
+    /// Begins an answer about the session, with this number of rows in each list.
+    pub(super) fn answer(&self, rows: usize) -> anyhow::Result<Answer> {
+        let session = SessionEntry {
+            file: self.file.to_string_lossy(),
             conversation: self.shared.conversation.unwrap_or(0) + 1,
             conversations: self.loaded.conversations.len(),
             title: &self.loaded.case.session.title,
-        }
+        };
+        Answer::new(&session, rows)
     }
 }
 
@@ -99,7 +110,7 @@ fn newest(context: &CallContext<'_>) -> anyhow::Result<(PathBuf, Option<usize>)>
 fn nothing(folder: &Path, agent: Option<&str>) -> String {
     let of_agent = agent.map_or_else(String::new, |agent| format!(" of {agent}"));
     format!(
-        "no session{of_agent} was recorded in {}; give the path of a session as `file` (`plimsoll sessions` lists them)",
+        "no session{of_agent} was recorded in {} or a folder above it; give the path of a session as `file` (`plimsoll sessions` lists them)",
         folder.display()
     )
 }

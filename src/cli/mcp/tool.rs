@@ -1,17 +1,17 @@
 //! A tool of the server: its parameters, with errors for a model, and its answer, within bounds.
 
-use crate::analysis::nearest;
 use crate::cli::args::GlobalOptions;
 use crate::cli::output::json_line;
 use crate::exec::mcp::JsonObject;
+use crate::names::unknown;
 use crate::progress::Progress;
 use crate::safe_text::head;
 use anyhow::{Context as _, bail};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
 
 /// Number of rows of a list if a call does not choose it.
 const DEFAULT_ROWS: usize = 10;
@@ -22,6 +22,8 @@ const MAX_ROWS: usize = 100;
 const MAX_LISTED_TEXT: usize = 400;
 /// Maximum bytes of another text, such as a title or a verdict.
 const MAX_TEXT: usize = 2_000;
+/// Significant digits of a fraction.
+const DIGITS: usize = 6;
 /// Objects that list names: they are limited like lists.
 const NAME_LISTS: [&str; 2] = ["tokens.by_tool", "tokens.by_kind"];
 
@@ -55,13 +57,17 @@ pub(super) fn parameters<P: DeserializeOwned + JsonSchema>(
 ) -> anyhow::Result<P> {
     let schema = schema::<P>();
     let known = schema.get("properties").and_then(Value::as_object);
-    let known: Vec<String> = known.into_iter().flat_map(|known| known.keys().cloned()).collect();
-    if let Some(name) = arguments.keys().find(|name| !known.contains(name)) {
-        let hint = match nearest(name, &known) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("the parameters are {}", known.join(", ")),
+    for (name, argument) in arguments {
+        let Some(parameter) = known.and_then(|known| known.get(name)) else {
+            let known: Vec<&String> = known.into_iter().flat_map(JsonObject::keys).collect();
+            bail!("{}", unknown("no parameter is named", name, &known));
         };
-        bail!("no parameter is named {name:?}; {hint}");
+        check_type(name, argument, parameter)?;
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let is_given = |name: &&str| arguments.get(*name).is_some_and(|given| !given.is_null());
+    if let Some(name) = required.filter_map(Value::as_str).find(|name| !is_given(name)) {
+        bail!("the parameter {name} is missing");
     }
     let parsed = serde_json::from_value(Value::Object(arguments.clone()));
     parsed.context("the arguments do not fit the tool's schema")
@@ -91,9 +97,59 @@ pub(super) fn schema<P: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Returns the number of rows that a call asks for.
-pub(super) fn rows(limit: Option<usize>) -> usize {
-    limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS)
+/// Rejects an argument of another JSON type than its parameter.
+fn check_type(name: &str, argument: &Value, parameter: &Value) -> anyhow::Result<()> {
+    let (fits, expected) = match parameter["type"].as_str() {
+        Some("string") => (argument.is_string(), "a text"),
+        Some("integer") => (argument.is_u64(), "a whole number"),
+        Some("boolean") => (argument.is_boolean(), "true or false"),
+        _ => (true, ""),
+    };
+    if fits || argument.is_null() {
+        return Ok(());
+    }
+    bail!("{name} must be {expected}, not {}", head(&argument.to_string(), MAX_LISTED_TEXT))
+}
+
+/// Number of rows of each list.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct RowLimit {
+    /// Maximum number of rows of each list. Default: 10.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<usize>,
+}
+
+impl RowLimit {
+    pub(super) fn rows(&self) -> anyhow::Result<usize> {
+        limited(self.limit, DEFAULT_ROWS, MAX_ROWS)
+    }
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Page {
+    #[serde(flatten)]
+    pub(super) limit: RowLimit,
+    /// Number of rows to skip. Default: 0.
+    skip: Option<usize>,
+}
+
+impl Page {
+    /// Returns the rows of the page, and the number of those after it.
+    pub(super) fn of<'l, T>(&self, list: &'l [T]) -> anyhow::Result<(&'l [T], usize)> {
+        let rest = &list[self.skip.unwrap_or(0).min(list.len())..];
+        let (shown, after) = rest.split_at(self.limit.rows()?.min(rest.len()));
+        Ok((shown, after.len()))
+    }
+}
+
+/// Returns the `limit` of a call.
+pub(super) fn limited(given: Option<usize>, default: usize, max: usize) -> anyhow::Result<usize> {
+    match given {
+        None => Ok(default),
+        Some(limit) if (1..=max).contains(&limit) => Ok(limit),
+        Some(limit) => bail!("limit {limit} is out of range: 1 to {max}"),
+    }
 }
 
 /// The answer to a call: fields of the JSON output of commands, with shortened lists.
@@ -101,7 +157,7 @@ pub(super) struct Answer {
     fields: JsonObject,
     /// Maximum number of rows of each list.
     rows: usize,
-    /// Number of rows that a list lacks, by its name.
+    /// Number of rows after those of a list, by its name.
     not_listed: JsonObject,
 }
 
@@ -116,6 +172,7 @@ impl Answer {
     /// Adds a field.
     pub(super) fn set(&mut self, name: &str, value: impl Serialize) -> anyhow::Result<()> {
         let mut value = serde_json::to_value(value)?;
+        round(&mut value);
         self.shorten(&mut value, name);
         self.fields.insert(name.to_owned(), value);
         Ok(())
@@ -137,7 +194,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Counts rows that a list lacks.
+    /// Counts rows after those of a list.
     pub(super) fn leave_out(&mut self, list: &str, n: usize) {
         if n > 0 {
             self.not_listed.insert(list.to_owned(), n.into());
@@ -173,6 +230,20 @@ impl Answer {
             }
             _ => shorten_texts(value, MAX_TEXT),
         }
+    }
+}
+
+/// Rounds fractions, whose further digits are tokens without information.
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().map(|number| format!("{number:.0$e}", DIGITS - 1));
+            let rounded = rounded.and_then(|text| Number::from_f64(text.parse().ok()?));
+            *number = rounded.unwrap_or_else(|| number.clone());
+        }
+        Value::Array(list) => list.iter_mut().for_each(round),
+        Value::Object(object) => object.values_mut().for_each(round),
+        _ => {}
     }
 }
 

@@ -12,6 +12,7 @@ use crate::exec::{
 };
 use crate::presets::forms::{Form, Tuned};
 use crate::presets::native::{self, Imported};
+use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -25,8 +26,10 @@ const MAX_UNREAD: usize = 20;
 pub(crate) struct ExportedSettings<'a> {
     /// Name of the preset.
     preset: &'a str,
-    /// File or place that the text belongs in.
-    file: &'a str,
+    /// Name of the file that the text belongs in; null if it belongs elsewhere or the name is free.
+    file: Option<&'a str>,
+    /// Place that the text belongs in, in words.
+    place: &'a str,
     /// The settings in the system's format.
     text: &'a str,
     /// Settings that the system cannot express, and other remarks.
@@ -61,7 +64,14 @@ pub(super) fn export(
     output: Option<&Path>,
     shared: &GlobalOptions,
 ) -> anyhow::Result<()> {
-    let mut lane = lanes.one("presets export", shared)?;
+    let has_window = framework.is_some() || matches!(form, Form::Python | Form::TypeScript);
+    if shared.window.is_some() && !has_window {
+        bail!(
+            "--window has no effect on --as {}, which states no context window; it applies to --for and to --as python and typescript",
+            form.name()
+        );
+    }
+    let mut lane = lanes.one_or_none("presets export", shared)?;
     let mut notes = Vec::new();
     if let Some(framework) = framework {
         let nearest = native::nearest(&lane.policy, &lane.knobs, framework, shared.window);
@@ -87,7 +97,8 @@ pub(super) fn export(
     if shared.json {
         return json(&ExportedSettings {
             preset: &lane.policy.name,
-            file: exported.file,
+            file: exported.file_name(),
+            place: exported.place,
             text: &exported.text,
             notes: &notes,
         });

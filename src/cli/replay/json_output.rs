@@ -5,10 +5,12 @@ use crate::analysis::{Finding, FindingKind};
 use crate::cli::json_values::{JsonNumber, Object, Settings};
 use crate::cli::lazy_list::LazyList;
 use crate::cli::played::{compactions, policy_name};
+use crate::cli::recorded_call::RecordedCall;
 use crate::cli::rereads::RereadsEntry;
 use crate::engine::{Case, Effect, Event, Sample, WindowSource};
 use crate::exec::Loaded;
 use crate::report::Played;
+use crate::session::Session;
 use crate::units::{Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,7 +85,7 @@ struct LaneReplay<'a> {
     /// Actions of the policy's stages, in order.
     events: LazyList<'a, EventEntry<'a>>,
     /// The context at each call.
-    samples: LazyList<'a, SampleEntry>,
+    samples: LazyList<'a, SampleEntry<'a>>,
 }
 
 /// Requests for summaries.
@@ -181,9 +183,11 @@ struct RequestEntry {
 
 /// The context at a call.
 #[derive(Serialize, JsonSchema)]
-struct SampleEntry {
+struct SampleEntry<'a> {
     /// Call, from 1.
     call: usize,
+    #[serde(flatten)]
+    recorded: RecordedCall<'a>,
     /// Turn of the call.
     turn: u32,
     /// Context window in tokens.
@@ -227,7 +231,7 @@ pub(super) fn json_output<'a>(
     }
 }
 
-fn lane_replay<'a>(case: &Case, lane: &'a Played, expected: &ExpectedRereads) -> LaneReplay<'a> {
+fn lane_replay<'a>(case: &'a Case, lane: &'a Played, expected: &ExpectedRereads) -> LaneReplay<'a> {
     let outcome = &lane.outcome;
     let (peak, largest, halts) = (outcome.peak(), outcome.largest_call(), outcome.halts.iter());
     LaneReplay {
@@ -256,7 +260,9 @@ fn lane_replay<'a>(case: &Case, lane: &'a Played, expected: &ExpectedRereads) ->
         findings: lane.findings.iter().map(finding).collect(),
         halts: halts.map(|halt| HaltEntry { call: halt.call + 1, reason: &halt.why }).collect(),
         events: LazyList::new(outcome.events.iter().map(event)),
-        samples: LazyList::new(outcome.samples.iter().map(sample)),
+        samples: LazyList::new(
+            outcome.samples.iter().map(|sample| sample_entry(&case.session, sample)),
+        ),
     }
 }
 
@@ -297,9 +303,10 @@ fn event(event: &Event) -> EventEntry<'_> {
     }
 }
 
-fn sample(sample: &Sample) -> SampleEntry {
+fn sample_entry<'a>(session: &'a Session, sample: &Sample) -> SampleEntry<'a> {
     SampleEntry {
         call: sample.call + 1,
+        recorded: RecordedCall::new(session, sample.call),
         turn: sample.turn,
         window: sample.window,
         metered: sample.metered,

@@ -2,6 +2,7 @@
 
 use super::{recorded_time, rfc3339, shown};
 use crate::analysis::usage::UsageRow;
+use crate::cli::args::InputArgs;
 use crate::cli::usage::{CallSums, UsageSums};
 use crate::engine::WindowSource;
 use crate::exec::stores::{
@@ -11,7 +12,6 @@ use crate::exec::stores::{
 use crate::units::{Bytes, Share, Tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// Sessions, newest first.
 #[derive(Serialize, JsonSchema)]
@@ -168,7 +168,7 @@ struct FolderEntry {
 pub(super) fn json_output<'a>(
     listing: &'a Listing,
     trees: &'a SessionTrees,
-    folders: &[PathBuf],
+    inputs: &InputArgs,
     (output_reserve, own_outputs): (Tokens, usize),
 ) -> SessionList<'a> {
     let unreadable = listing.unread.iter().map(|listed| {
@@ -185,7 +185,7 @@ pub(super) fn json_output<'a>(
     SessionList {
         sessions: readable.collect(),
         unreadable: unreadable.collect(),
-        searched: searched(folders),
+        searched: searched(inputs),
         not_listed: listing.left,
         distinct_calls: listing.calls().1,
         own_outputs,
@@ -252,9 +252,10 @@ fn tree_entry<'a>(listing: &Listing, tree: &'a SessionTree) -> TreeEntry<'a> {
 }
 
 /// Returns the given folders, or those of the agents if none is given.
-fn searched(folders: &[PathBuf]) -> Vec<FolderEntry> {
-    let given = folders.iter().map(|folder| FolderEntry { agent: None, folder: shown(folder) });
-    if !folders.is_empty() {
+fn searched(inputs: &InputArgs) -> Vec<FolderEntry> {
+    let given =
+        inputs.files.iter().map(|folder| FolderEntry { agent: None, folder: shown(folder) });
+    if !inputs.are_empty() {
         return given.collect();
     }
     let stores = existing_folders()

@@ -3,21 +3,20 @@
 mod json_output;
 mod search;
 
-use super::args::{GlobalOptions, row_limit};
+use super::args::{DEFAULT_FILES, GlobalOptions, InputArgs, row_limit};
 use super::output::{clean, counted, grouped, json, percent, print_wrapped, tokens};
-use super::session_files::{agent, caches, found, save};
+use super::session_files::{agent, caches, found, listed, save};
 use super::status::Status;
 use super::usage::sums;
 use crate::engine::WindowSource;
 use crate::exec::stores::{
     AgentFolder, ListCaches, ListedSession, Listing, PeakAccuracy, STORES, SessionSummary,
-    SessionTrees, existing_folders, list,
+    SessionTrees, existing_folders,
 };
 use crate::presets::default_output_reserve;
-use crate::progress::Progress;
 use crate::units::{self, Tokens};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) use json_output::SessionList;
@@ -27,14 +26,14 @@ pub(super) use search::SessionSearch;
 /// List the sessions of the agents on this machine, or of a folder, newest first
 #[derive(Debug, clap::Args)]
 #[command(
+    mut_arg("files", |arg| arg.help(DEFAULT_FILES)),
     after_help = "Without a folder, only the agents' own folders are searched, by file name; links are not followed. Results are cached by size and modification time. Sessions of a database or of a file with several are listed separately, with the --conversation that opens them. The peak is the largest context as a share of the context window, including the context at the end. ≈ marks a peak that is estimated at least in part; without recorded usage, it lacks what is not recorded. --search reads every file, or the search index if you switched it on (`plimsoll state enable index`).\n\nExamples:\n  plimsoll sessions sample_sessions\n  plimsoll sessions --search 'kind:result tokens>2000 error' sample_sessions"
 )]
 pub(super) struct Args {
-    /// Folders or session files [default: the agents' own folders]
-    #[arg(value_name = "FOLDER|FILE")]
-    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// One agent only, such as claude-code or codex
-    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with_all = ["files", "files_from"])]
     agent: Option<&'static str>,
     /// Only sessions with a message that matches, such as 'kind:result tokens>2000 error' (see `plimsoll help find`)
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
@@ -56,25 +55,25 @@ const TITLE_CHARS: usize = 72;
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let limit = self.limit;
-        let progress = Progress::default();
-        let (mut files, n_own_outputs) = found(&self.folders, &progress)?;
+        let inputs = found(&self.inputs)?;
+        let mut files = inputs.found_files();
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         if let Some(query) = &self.search {
             let nothing = || self.nothing();
-            search::run(&files, query, limit, &nothing, shared)?;
+            search::run((&inputs, &files), query, limit, &nothing, shared)?;
             return Ok(Status::Done);
         }
         let has_usage = shared.json || self.usage;
         let (mut cache, mut usage) = caches(shared, has_usage);
         let caches = ListCaches { summaries: &mut cache, usage: usage.as_mut() };
-        let mut listing = list(&files, limit, caches, &progress, |_| {})?;
+        let mut listing = listed(&inputs, &files, limit, caches)?;
         save(&mut cache, usage.as_mut());
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
         listing.shorten(limit);
         let trees = SessionTrees::new(&listing, output_reserve);
         if shared.json {
-            let counts = (output_reserve, n_own_outputs);
-            json(&json_output(&listing, &trees, &self.folders, counts))?;
+            let counts = (output_reserve, inputs.own_outputs.len());
+            json(&json_output(&listing, &trees, &self.inputs, counts))?;
         } else {
             print_wrapped(&self.text(&listing, &trees, output_reserve))?;
         }
@@ -129,8 +128,8 @@ impl Args {
     fn nothing(&self) -> String {
         let elsewhere = "`plimsoll sessions FOLDER` looks elsewhere.";
         let mut text = "No session that can be opened in\n".to_owned();
-        if !self.folders.is_empty() {
-            for folder in &self.folders {
+        if !self.inputs.are_empty() {
+            for folder in &self.inputs.files {
                 let _ = writeln!(text, "  {}", clean(&shown(folder)));
             }
             return text;

@@ -4,11 +4,11 @@ use super::json_output::{SessionLocation, UnreadableEntry};
 use super::{TITLE_CHARS, UNREAD, last_call, recorded_time, rfc3339, shown};
 use crate::cli::args::GlobalOptions;
 use crate::cli::found::{self, FoundEntry, SNIPPET};
-use crate::cli::output::{clean, counted, json, note, print, waiting};
-use crate::exec::IndexFolder;
+use crate::cli::many_files::FilesProgress;
+use crate::cli::output::{clean, counted, json, note, print};
 use crate::exec::search::{FoundSession, SearchOptions, SearchResult, search};
 use crate::exec::stores::FoundFile;
-use crate::progress::Progress;
+use crate::exec::{IndexFolder, Inputs};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ struct FoundSessionEntry<'a> {
 
 /// Searches these files and prints the result. Without a session, prints `nothing`.
 pub(super) fn run(
-    files: &[FoundFile],
+    (inputs, files): (&Inputs, &[FoundFile]),
     given: &str,
     limit: usize,
     nothing: &dyn Fn() -> String,
@@ -66,10 +66,11 @@ pub(super) fn run(
         most: MAX_MESSAGES,
         snippet: SNIPPET,
     };
-    let index = if shared.no_state { IndexFolder::default() } else { IndexFolder::here() };
-    let progress = Progress::default();
-    let work = || search(files, &options, &index, &progress, |_| {});
-    let result = waiting("searching", &progress, work)?;
+    let has_index = !shared.no_state && !inputs.has_temporary_files();
+    let index = if has_index { IndexFolder::here() } else { IndexFolder::default() };
+    let progress = FilesProgress::default();
+    let mut result = progress.show(|| search(files, &options, &index, &progress.files, |_| {}))?;
+    inputs.show_in_search(&mut result);
     if let Some(warning) = result.warning() {
         note(&warning);
     }

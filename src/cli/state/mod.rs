@@ -5,7 +5,7 @@ mod index;
 use super::args::GlobalOptions;
 use super::output::{clean, counted, grouped, json, print};
 use super::status::Status;
-use crate::exec::hooks::{clear_hook_files, kept_hook_files};
+use crate::exec::hooks::{clear_hook_files, kept_hook_files, kept_hook_record};
 use crate::exec::stores::{Cache, UsageCache};
 use crate::exec::{
     IndexFolder, KeptPrice, LogFile, OwnPresets, State, Workspaces, clear_logs, kept_tables, logs,
@@ -23,7 +23,7 @@ use std::path::Path;
 /// List or clear the files that Plimsoll keeps between runs
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); if you installed hooks, their log and your instructions in compacted sessions, for 7 days; your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put next to the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
+    after_help = "Plimsoll keeps recent files, the theme, the zoom factor and typed prices; a cache of `sessions`; logs of runs in which a model wrote summaries (never a key); workspaces of sessions (lanes, settings, marks, notes and view; no text of the session); if you installed hooks, what they changed, their log, and your instructions in compacted sessions, for 7 days; your presets; and, only if you switch it on, a search index with the text of your sessions, readable by you alone. It also reads tables of models and prices that you put next to the state file: litellm's model_prices_and_context_window.json, models.toml or prices.toml (see docs/models.md). With --no-state it keeps none of them and reads only your presets.\n\nExamples:\n  plimsoll state list\n  plimsoll state clear logs"
 )]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -100,7 +100,7 @@ pub(super) struct StateList<'a> {
     workspaces: Option<WorkspaceFolder<'a>>,
     /// Search index; null if it is switched off.
     index: Option<IndexFile>,
-    /// Log of hooks, and files with constraints of compacted sessions.
+    /// Record of installed hooks, their log, and files with constraints of compacted sessions, with their locks.
     hooks: Vec<String>,
     /// Logs of runs in which a model wrote summaries.
     logs: Vec<LogEntry<'a>>,
@@ -358,7 +358,9 @@ fn clear(path: &Path, kind: Option<StateFileKind>, shared: &GlobalOptions) -> an
     }
     print(&match kind {
         None => all_cleared_text(&cleared),
-        Some(StateFileKind::Hooks) => removed(cleared.hooks_cleared, "file", " of hooks"),
+        Some(StateFileKind::Hooks) => {
+            removed(cleared.hooks_cleared, "file", " of hooks") + &kept_record_text()
+        }
         Some(StateFileKind::Index) if cleared.index_cleared => INDEX_REMOVED.to_owned(),
         Some(StateFileKind::Index) => "the search index is off\n".to_owned(),
         Some(StateFileKind::Logs) => removed(cleared.logs_cleared, "log", ""),
@@ -372,6 +374,14 @@ const INDEX_REMOVED: &str = "removed the search index and switched it off\n";
 
 fn removed(n: usize, what: &str, rest: &str) -> String {
     format!("removed {}{rest}\n", counted(n, what))
+}
+
+/// Returns the line about the record of installed hooks; empty if none is installed.
+fn kept_record_text() -> String {
+    let record = kept_hook_record().map(|path| path.to_string_lossy().into_owned());
+    let line =
+        |path: String| format!("kept {}; `plimsoll hook uninstall AGENT` needs it\n", clean(&path));
+    record.map(line).unwrap_or_default()
 }
 
 /// Returns the text after all kinds except presets were removed.
@@ -393,6 +403,7 @@ fn all_cleared_text(cleared: &ClearedState<'_>) -> String {
     if cleared.hooks_cleared > 0 {
         text.push_str(&removed(cleared.hooks_cleared, "file", " of hooks"));
     }
+    text.push_str(&kept_record_text());
     if let Some(presets) = own_presets() {
         let _ = writeln!(
             text,

@@ -7,19 +7,20 @@ mod several_text;
 mod swept;
 mod text;
 
-use super::args::GlobalOptions;
-use super::output::{json, print, print_wrapped, progress};
+use super::args::{GlobalOptions, InputArgs};
+use super::output::{json, print, print_wrapped};
 use super::status::Status;
 use super::targets::{SessionId, Skipped, Targets};
 use crate::analysis::tune::{
     Point, Robust, SweepSubject, SweptSession, changed_settings, plan, robust,
 };
+use crate::exec::is_taken;
 use crate::exec::shell::{quoted, quoted_path};
 use crate::presets::prices::Prices;
 pub(super) use json_output::Sweep;
 use options::{Policies, SweepOptions};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 use swept::{SweepJob, Swept};
 
 /// Try many settings of policies over sessions and recommend one
@@ -28,9 +29,8 @@ use swept::{SweepJob, Swept};
     after_help = "In the table, > marks the recommendation, = the current settings, and * each setting that no other beats in cost, peak and lost rules: constraints and decisions of the user, which no agent fetches again. docs/numbers.md defines the figures. Sessions of a file with several are named FILE#N; --conversation N selects one.\n\nExamples:\n  plimsoll sweep sample_sessions/compacted.jsonl --policy prune\n  plimsoll sweep sample_sessions/compacted.jsonl --policy truncate --vary keep_recent=5..80"
 )]
 pub(super) struct Args {
-    /// Session files or folders
-    #[arg(value_name = "FILE|FOLDER")]
-    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     #[command(flatten)]
     options: SweepOptions,
 }
@@ -62,7 +62,7 @@ impl Args {
     pub(super) fn run(mut self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         // Options are checked before a large file is read.
         let Policies { subjects, words } = self.options.policies(shared)?;
-        let targets = Targets::new("sweep", &self.targets, shared)?;
+        let targets = Targets::new("sweep", &self.inputs, shared)?;
         let prices = Prices::in_use();
         let billing = self.options.billing.billing(prices)?;
         let plan = plan(&subjects, self.options.points(&subjects));
@@ -70,10 +70,8 @@ impl Args {
             SweepJob { subjects: &subjects, plan: &plan, billing, model: shared.reread_model() };
         let mut sessions = Vec::new();
         let skipped = targets.each(shared, |id, case| {
-            let report = |text: &str| progress(&format!("{id}: {text}"));
-            let swept = Swept::new(id, case, &job, &report);
-            progress("");
-            sessions.push(swept?);
+            let report = |text: &str| targets.progress().set_detail(format!("{id}: {text}"));
+            sessions.push(Swept::new(id, case, &job, &report)?);
             Ok(())
         })?;
         let robust = (sessions.len() > 1).then(|| {
@@ -101,10 +99,10 @@ impl Args {
 }
 
 impl SweepFindings {
-    /// Returns the command that runs the settings of a point on a session. Without a session, or for standard input, the word
-    /// `FILE` takes the place of the path.
+    /// Returns the command that runs the settings of a point on a session. Without a session, or for standard input and a file
+    /// of an archive, the word `FILE` takes the place of the path.
     fn command(&self, point: &Point, session: Option<&SessionId>, verb: Verb) -> String {
-        let file = session.filter(|id| id.file != "-");
+        let file = session.filter(|id| is_taken(Path::new(&id.file)));
         let file = file.map_or_else(|| "FILE".to_owned(), |id| quoted_path(&id.file));
         let (name, schedule) = match verb {
             Verb::Compact => ("compact", Some(("--schedule", "replay".to_owned()))),

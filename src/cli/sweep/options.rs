@@ -4,9 +4,9 @@ use crate::analysis::tune::{Axis, Scale, SweepSubject, Values};
 use crate::cli::args::{GlobalOptions, number, share_number};
 use crate::cli::billing::BillingArgs;
 use crate::cli::lanes::{Lane, LaneArgs};
-use crate::cli::nearest::unknown;
 use crate::cli::settings::{assignment, setting_names, value_of};
 use crate::engine::{Knob, Policy};
+use crate::names::unknown;
 use anyhow::bail;
 
 /// Default number of settings. 1,000 settings of simple policies take 0.9 s for 10,000 messages

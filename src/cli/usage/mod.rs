@@ -3,32 +3,30 @@
 mod json_output;
 mod text;
 
-use super::args::{GlobalOptions, row_limit};
+use super::args::{DEFAULT_FILES, GlobalOptions, InputArgs, row_limit};
 use super::output::{json, print};
-use super::session_files::{agent, caches, found, save};
+use super::session_files::{agent, caches, found, listed, save};
 use super::status::Status;
 use crate::analysis::usage::{Period, UsageKey, UsageQuery, UsageTable};
-use crate::exec::stores::{ListCaches, ListUsage, list};
+use crate::exec::stores::{ListCaches, ListUsage};
 use crate::presets::default_output_reserve;
-use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Zoned};
 pub(super) use json_output::{CallSums, UsageOutput, UsageSums};
-use std::path::PathBuf;
 pub(super) use text::sums;
 
 /// Sum tokens, cost, cache misses and compactions by day, project, model or agent
 #[derive(Debug, clap::Args)]
 #[command(
+    mut_arg("files", |arg| arg.help(DEFAULT_FILES)),
     after_help = "Without a folder, the agents' own folders are read. A call counts once, on the day of its own time, even if a resumed or forked session repeats it; a sub-agent's calls count for the session that started it. The results are cached by size and modification time. `cached` is the share of the input that was read from the cache; `misses` are calls that sent again what an earlier call had sent and the cache did not have, with their cost above cache reads; `peak` is the largest context as a share of the usable window; `overflows` are calls above the window. * marks a cost that lacks calls of models without a price.\n\nExamples:\n  plimsoll usage sample_sessions\n  plimsoll usage sample_sessions --by model --csv"
 )]
 pub(super) struct Args {
-    /// Folders or session files [default: the agents' own folders]
-    #[arg(value_name = "FOLDER|FILE")]
-    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Key of the rows; a block is five hours
     #[arg(long, value_enum, default_value = "day")]
     by: By,
@@ -42,7 +40,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     timezone: Option<String>,
     /// One agent only, such as claude-code or codex
-    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "folders")]
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with_all = ["files", "files_from"])]
     agent: Option<&'static str>,
     /// Number of rows: the newest periods, or the largest of others; 0: all
     #[arg(long, value_name = "N", value_parser = row_limit, default_value = "0")]
@@ -97,14 +95,14 @@ impl By {
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let query = self.query(shared)?;
-        let progress = Progress::default();
-        let (mut files, _) = found(&self.folders, &progress)?;
+        let inputs = found(&self.inputs)?;
+        let mut files = inputs.found_files();
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         // Every conversation of a file counts, whether the file or its folder was named.
         files.iter_mut().for_each(|file| file.is_named = false);
         let (mut summaries, mut usage) = caches(shared, true);
         let caches = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
-        let listing = list(&files, usize::MAX, caches, &progress, |_| {})?;
+        let listing = listed(&inputs, &files, usize::MAX, caches)?;
         save(&mut summaries, usage.as_mut());
         let used = ListUsage::new(&listing);
         let mut table = UsageTable::new(&used.sessions(&listing), &query);

@@ -25,29 +25,40 @@ impl Input {
         Source { name, format, bytes: self.bytes.clone() }
     }
 
-    /// Sets the working directory of the sessions and the version of the agent: the first texts at `folder` and `version`
-    /// of these records, of which the first 8 are searched.
-    pub(super) fn set_project<'a>(
+    /// Sets the working directory of the sessions, the version of the agent and the id: the first texts at these places of
+    /// the records, of which the first 8 are searched.
+    pub(super) fn set_origin<'a>(
         &self,
         sessions: &mut [Session],
         records: impl Iterator<Item = &'a Span> + Clone,
-        folder: &[&str],
-        version: &[&str],
+        places: &OriginPlaces<'_>,
     ) {
         // Chosen: the programs record it in their first record, or in the first message.
         const FEW: usize = 8;
         let bytes = self.bytes.whole();
-        let first = |path| {
+        let first = |path: &[&str]| {
             let text =
                 |span| Some(json::str_at(&json::parse_span(&bytes, span)?, path)?.to_owned());
             records.clone().take(FEW).find_map(text)
         };
-        let (project, version) = (first(folder), first(version));
+        let (project, version) = (first(places.folder), first(places.version));
+        let id = first(places.id);
         for session in sessions {
             session.project.clone_from(&project);
             session.agent_version.clone_from(&version);
+            session.id.clone_from(&id);
         }
     }
+}
+
+/// Places of facts about a session in a record, as names of members; empty if the format lacks the fact.
+pub(super) struct OriginPlaces<'a> {
+    /// Working directory.
+    pub(super) folder: &'a [&'a str],
+    /// Version of the agent.
+    pub(super) version: &'a [&'a str],
+    /// Id of the session.
+    pub(super) id: &'a [&'a str],
 }
 
 /// Result of reading a file.

@@ -9,6 +9,7 @@
 
 use super::jsonl::{self, map_records};
 use super::notes::Notes;
+use super::parsed::OriginPlaces;
 use super::read_log::ReadLog;
 use super::transcript::Transcript;
 use super::tree::Tree;
@@ -196,7 +197,8 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
         }));
     }
     let spans = entries.iter().map(|entry| &entry.span);
-    input.set_project(&mut sessions, spans, &["cwd"], &["version"]);
+    let places = OriginPlaces { folder: &["cwd"], version: &["version"], id: &["sessionId"] };
+    input.set_origin(&mut sessions, spans, &places);
     log.finish(input, sessions, "a Qwen Code session without a message")
 }
 

@@ -2,8 +2,10 @@
 
 use super::{LiveError, Options};
 use crate::engine::{GrowingCase, Meter, WindowPlan, WindowSource};
-use crate::formats::live::{MessageReader, PLAIN, PlannedMessage, notation, notations};
-use crate::json::Value;
+use crate::formats::live::{
+    MessageReader, PLAIN, PlannedMessage, notation, notations, parse_message,
+};
+use crate::names::unknown;
 use crate::progress::Progress;
 use crate::session::{CallDraft, Draft, Managed, Role, Session, SessionBuilder, Source};
 use crate::tokens::{self, TokenLedger};
@@ -42,23 +44,23 @@ pub(super) struct Pushed {
 
 /// Returns the notation of messages that are not read yet.
 pub(super) fn detected(messages: &[String]) -> &'static str {
-    let values = messages.iter().filter_map(|text| crate::json::from_str(text).ok());
-    values.into_iter().find_map(|value: Value| notation(&value)).unwrap_or(PLAIN)
+    let values = messages.iter().filter_map(|text| parse_message(text).ok());
+    values.into_iter().find_map(|value| notation(&value)).unwrap_or(PLAIN)
 }
 
 impl Conversation {
     /// Creates an empty conversation in a notation.
     pub(super) fn new(format: &str, options: &Options, meter: &Meter) -> Result<Self, LiveError> {
         let reader = MessageReader::new(format).ok_or_else(|| {
-            LiveError::Option(format!(
-                "no live notation is named {format:?}; there are {}",
-                notations().collect::<Vec<_>>().join(", ")
-            ))
+            let known: Vec<_> = notations().collect();
+            LiveError::Option(unknown("no live notation is named", format, &known))
         })?;
         let counter = match &options.counter {
             None => tokens::default_counter(),
-            Some(name) => tokens::by_name(name)
-                .ok_or_else(|| LiveError::Option(format!("no counter is named {name:?}")))?,
+            Some(name) => tokens::by_name(name).ok_or_else(|| {
+                let known: Vec<_> = tokens::COUNTERS.iter().map(|counter| counter.name).collect();
+                LiveError::Option(unknown("no counter is named", name, &known))
+            })?,
         };
         let source =
             || Source { name: "live".to_owned(), format: reader.format, bytes: Vec::new().into() };
@@ -107,7 +109,7 @@ impl Conversation {
     pub(super) fn read(&mut self, text: &str, number: usize) -> Result<Pushed, LiveError> {
         let error = |reason: String| LiveError::Message { number: number + 1, reason };
         let drafts = self.reader.read(text).map_err(error)?;
-        let value: Option<Value> = crate::json::from_str(text).ok();
+        let value = parse_message(text).ok();
         match value.as_ref().and_then(notation) {
             Some(other) if other != self.reader.format && self.reader.format == PLAIN => {
                 Err(error(format!("it has the notation of {other}; name it as the format")))

@@ -1,17 +1,18 @@
 //! Errors of a live conversation, as sentences.
 
 use crate::engine::PolicyError;
+use crate::names::unknown;
 
 /// The reason why a live conversation cannot continue as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// No policy has this name.
-    #[error("no preset is named {name:?}; there are {presets}")]
+    #[error("{}", unknown("no preset is named", .name, .presets))]
     UnknownPreset {
         /// The given name.
         name: String,
         /// Names of all presets.
-        presets: String,
+        presets: Vec<&'static str>,
     },
     /// The policy is invalid, or a setting does not exist or is out of range.
     #[error("{policy}: {error}")]
@@ -35,6 +36,11 @@ pub enum LiveError {
     /// The program called the methods in another order than the conversation needs.
     #[error("{0}")]
     Order(&'static str),
+    /// An earlier call did not return because of a defect, and the decisions so far are lost.
+    #[error(
+        "an earlier call failed because of an error in plimsoll, please report it: restore the state, or start again"
+    )]
+    Failed,
     /// The context cannot be written in the notation of the messages.
     #[error("{0}")]
     Write(String),

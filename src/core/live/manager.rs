@@ -1,20 +1,19 @@
 //! One live conversation under a policy.
 
-use super::asking::{Answered, Asking};
+use super::asking::Answered;
 use super::conversation::{Conversation, Pushed, detected};
+use super::phase::{Phase, poll};
 use super::state::{Op, State};
-use super::step::{Entry, EventReport, Ready, Step};
+use super::step::Step;
 use super::{LiveError, Options};
 use crate::engine::{
-    Case, ExecutedContext, KnobValues, Policy, Poll, Reply, ReportedUsage, Run, WindowPlan,
-    WindowSource,
+    Case, KnobValues, Policy, Reply, ReportedUsage, Run, WindowPlan, WindowSource,
 };
-use crate::formats::live::{PLAIN, notation};
-use crate::json::Value;
+use crate::formats::live::{PLAIN, notation, parse_message};
 use crate::presets;
 use crate::progress::Progress;
 use crate::session::{SessionBuilder, Source};
-use crate::tokens::{Accuracy, TokenLedger, default_counter};
+use crate::tokens::{TokenLedger, default_counter};
 use crate::units::{Millis, Tokens};
 use std::sync::{Arc, LazyLock};
 
@@ -41,17 +40,6 @@ pub struct Manager {
     warnings: Vec<String>,
 }
 
-/// What the manager waits for.
-#[derive(Debug)]
-enum Phase {
-    /// The next step continues the run.
-    Due,
-    /// A summary is being written.
-    Asked(Box<Asking>),
-    /// A request was built, and nothing has arrived since.
-    Ready(Box<Ready>),
-}
-
 /// A case without messages and a policy without stages: where a run waits while the conversation grows.
 static NOTHING: LazyLock<(Case, Policy)> = LazyLock::new(|| {
     let source = Source { name: String::new(), format: PLAIN, bytes: Vec::new().into() };
@@ -74,8 +62,14 @@ impl Manager {
     pub fn new(policy: &str, options: Options) -> Result<Self, LiveError> {
         let bundled = presets::PRESETS.iter().find(|preset| preset.name == policy);
         if bundled.is_none() && !policy.contains(['=', '\n']) {
-            let name = policy.to_owned();
-            return Err(LiveError::UnknownPreset { name, presets: presets::names() });
+            if policy.ends_with(".toml") {
+                let why =
+                    format!("{policy:?} is the path of a policy file: pass the text of the file");
+                return Err(LiveError::Option(why));
+            }
+            let (name, known) = (policy.to_owned(), presets::PRESETS.iter());
+            let presets = known.map(|preset| preset.name).collect();
+            return Err(LiveError::UnknownPreset { name, presets });
         }
         let text = bundled.map_or(policy, |preset| preset.toml);
         let named = bundled.map_or("the policy", |preset| preset.name);
@@ -137,6 +131,7 @@ impl Manager {
     /// # Errors
     /// [`LiveError::Message`] if it is no message of this notation; [`LiveError::Order`] while a summary is awaited.
     pub fn push(&mut self, message: &str) -> Result<usize, LiveError> {
+        self.check()?;
         if let Phase::Asked(_) = self.phase {
             return Err(LiveError::Order(
                 "a summary is awaited: answer it before the next message",
@@ -147,11 +142,8 @@ impl Manager {
         if let Some(conversation) = &mut self.conversation {
             self.pushed.push(conversation.read(message, number)?);
         } else {
-            let value = crate::json::from_str(message);
-            if !value.is_ok_and(|value: Value| value.is_object()) {
-                let reason = "this is no JSON object".to_owned();
-                return Err(LiveError::Message { number: number + 1, reason });
-            }
+            let error = |reason: String| LiveError::Message { number: number + 1, reason };
+            parse_message(message).map_err(error)?;
             self.unread.push(message.to_owned());
         }
         self.log.push(Op::Push);
@@ -171,6 +163,7 @@ impl Manager {
     /// # Errors
     /// [`LiveError::Order`] if no request was built.
     pub fn report(&mut self, input: u64, output: Option<u64>) -> Result<(), LiveError> {
+        self.check()?;
         if let Phase::Asked(_) = self.phase {
             return Err(LiveError::Order(
                 "a summary is awaited: usage of its request is not reported here",
@@ -195,9 +188,11 @@ impl Manager {
     /// # Errors
     /// [`LiveError::Order`] if the last step was no request, or messages were pushed since.
     pub fn reject(&mut self, error: &str) -> Result<(), LiveError> {
+        self.check()?;
         let (Phase::Ready(_), Some(conversation)) = (&self.phase, &self.conversation) else {
             return Err(LiveError::Order("no request waits for a response: call step first"));
         };
+        self.phase = Phase::Failed;
         if let Some(run) = self.run.take() {
             let mut run = run.moved_to(conversation.case(), &self.policy);
             run.reject_with(error);
@@ -215,6 +210,7 @@ impl Manager {
     /// # Errors
     /// [`LiveError::State`] if the remaining decisions do not repeat, which would be a defect.
     pub fn truncate(&mut self, n_messages: usize) -> Result<(), LiveError> {
+        self.check()?;
         if n_messages < self.len() {
             let state = self.saved().truncated(n_messages);
             *self = Self::repeated(&state, &[], true)?;
@@ -233,6 +229,7 @@ impl Manager {
                 let number = |message| self.conversation.as_ref()?.number(message);
                 return Ok(Step::Summarize(asking.ask(number)));
             }
+            Phase::Failed => return Err(LiveError::Failed),
             Phase::Due => {}
         }
         self.read_unread()?;
@@ -243,13 +240,13 @@ impl Manager {
         if conversation.n_messages() + self.pushed.len() == 0 {
             return Err(LiveError::Order("there are no messages yet"));
         }
+        self.phase = Phase::Failed;
         let time = self.time.take();
-        let is_next = if is_new {
-            self.log.push(Op::Step { time: time.map(|time| time.0) });
-            Some(conversation.add(std::mem::take(&mut self.pushed), time))
+        let (op, is_next) = if is_new {
+            let is_next = conversation.add(std::mem::take(&mut self.pushed), time);
+            (Op::Step { time: time.map(|time| time.0) }, Some(is_next))
         } else {
-            self.log.push(Op::Again);
-            None
+            (Op::Again, None)
         };
         let (case, policy) = (conversation.case(), &self.policy);
         let mut run = match self.run.take() {
@@ -261,6 +258,9 @@ impl Manager {
         }
         let polled = poll(conversation, &mut run, self.options.window);
         self.run = Some(run.moved_to(&NOTHING.0, &NOTHING.1));
+        // Also if the context cannot be written: the run went on.
+        self.log.push(op);
+        self.phase = Phase::Due;
         let (phase, mut step) = polled?;
         if let Step::Ready(ready) = &mut step {
             ready.warnings.append(&mut self.warnings);
@@ -274,12 +274,14 @@ impl Manager {
     /// # Errors
     /// [`LiveError::Order`] if no summary is awaited.
     pub fn answer(&mut self, text: &str) -> Result<Option<String>, LiveError> {
+        self.check()?;
         let Phase::Asked(asking) = &mut self.phase else {
             return Err(LiveError::Order("no summary is awaited: call step first"));
         };
         let answered = asking.answer(text);
+        let rejected = self.provide(answered);
         self.log.push(Op::Answer { text: text.to_owned() });
-        Ok(self.provide(answered))
+        Ok(rejected)
     }
 
     /// Answers a summary request with the reason why there is no text. The policy defines what follows. A prompt that was
@@ -288,13 +290,14 @@ impl Manager {
     /// # Errors
     /// [`LiveError::Order`] if no summary is awaited.
     pub fn fail(&mut self, why: &str) -> Result<(), LiveError> {
+        self.check()?;
         let (Phase::Asked(asking), Some(conversation)) = (&mut self.phase, &self.conversation)
         else {
             return Err(LiveError::Order("no summary is awaited: call step first"));
         };
         let answered = asking.fail(conversation.case(), why);
-        self.log.push(Op::Fail { why: why.to_owned() });
         self.provide(answered);
+        self.log.push(Op::Fail { why: why.to_owned() });
         Ok(())
     }
 
@@ -326,6 +329,8 @@ impl Manager {
             match manager.apply(op, message) {
                 Ok(()) => {}
                 Err(LiveError::Order(_)) if is_rewound => {}
+                // The program continued after it, too.
+                Err(LiveError::Write(_)) => {}
                 Err(error) => {
                     return Err(LiveError::State(format!(
                         "the policy now decides otherwise: {error}"
@@ -391,8 +396,8 @@ impl Manager {
                 .conversation
                 .as_ref()
                 .is_some_and(|conversation| conversation.format() == PLAIN);
-        let value = || crate::json::from_str(message).ok();
-        let other = is_open.then(value).flatten().and_then(|value: Value| notation(&value));
+        let value = || parse_message(message).ok();
+        let other = is_open.then(value).flatten().and_then(|value| notation(&value));
         if let Some(other) = other.filter(|other| *other != PLAIN) {
             let mut state = self.saved();
             state.set_format(other);
@@ -407,8 +412,10 @@ impl Manager {
         let Answered::Reply(reply) = answered else {
             return None;
         };
+        self.phase = Phase::Failed;
+        let rejected = self.provide_reply(reply);
         self.phase = Phase::Due;
-        self.provide_reply(reply)
+        rejected
     }
 
     fn provide_reply(&mut self, reply: Reply) -> Option<String> {
@@ -418,61 +425,58 @@ impl Manager {
         self.run = Some(run.moved_to(&NOTHING.0, &NOTHING.1));
         rejected
     }
-}
 
-/// Continues a run until it needs something.
-fn poll(
-    conversation: &Conversation,
-    run: &mut Run<'_>,
-    window: u64,
-) -> Result<(Phase, Step), LiveError> {
-    match run.poll() {
-        Poll::NeedsSummary(request) => {
-            let asking = Asking::new(conversation.case(), request, window);
-            let ask = asking.ask(|message| conversation.number(message));
-            Ok((Phase::Asked(Box::new(asking)), Step::Summarize(ask)))
-        }
-        Poll::Ready | Poll::Done(_) => {
-            let ready = ready(conversation, run)?;
-            Ok((Phase::Ready(Box::new(ready.clone())), Step::Ready(ready)))
-        }
+    /// Rejects every call after one that did not return: the run that it had is lost.
+    fn check(&self) -> Result<(), LiveError> {
+        if let Phase::Failed = self.phase { Err(LiveError::Failed) } else { Ok(()) }
     }
 }
 
-/// Returns the request of the call that waits.
-fn ready(conversation: &Conversation, run: &mut Run<'_>) -> Result<Ready, LiveError> {
-    let case = conversation.case();
-    let context = run.context().clone();
-    let tokens = context.tokens();
-    let executed =
-        ExecutedContext::new(context).map_err(|error| LiveError::Write(error.to_string()))?;
-    let written = conversation.write(&executed.managed(&case.session))?;
-    let mut entries = Vec::with_capacity(written.len());
-    for message in written {
-        let number = message.of.and_then(|of| conversation.number(of));
-        let value = || {
-            let value = crate::json::from_str(&message.text);
-            value.map_err(|error| LiveError::Write(error.to_string()))
-        };
-        entries.push(match number {
-            Some(keep) if message.is_untouched => Entry::Keep { keep },
-            Some(edit) => Entry::Edit { edit, message: value()? },
-            None => Entry::Add { add: value()? },
-        });
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{PendingRequest, Replies};
+    use crate::engine::{ActionKind, NamedAction, Registry, Rewrite, RewriteInput, Rewritten};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[derive(Debug)]
+    struct Defect;
+
+    impl Rewrite for Defect {
+        fn rewrite(
+            &self,
+            _: RewriteInput<'_>,
+            _: &mut Replies<'_>,
+        ) -> Result<Rewritten, PendingRequest> {
+            panic!("a defect")
+        }
     }
-    let (accuracy, error) = match (run.has_learned(), case.ledger.accuracy) {
-        (true, _) => ("calibrated", run.measured_error().map(|share| share.0)),
-        (false, Accuracy::Calibrated(error)) => ("calibrated", Some(error.0)),
-        (false, Accuracy::Exact) => ("exact", None),
-        (false, _) => ("estimated", None),
-    };
-    Ok(Ready {
-        call: case.session.calls.len(),
-        entries,
-        tokens: tokens.0,
-        accuracy,
-        error,
-        events: run.new_events().iter().map(EventReport::of).collect(),
-        warnings: Vec::new(),
-    })
+
+    static ACTIONS: [NamedAction; 1] =
+        [NamedAction::new("fail", ActionKind::Drop, "", |_| Ok(Arc::new(Defect)))];
+    static REGISTRY: Registry = Registry { actions: &[&ACTIONS], meters: &[], windows: &[] };
+
+    #[test]
+    fn after_a_panic_every_call_is_an_error_and_the_state_is_that_before() {
+        let text = "name = \"t\"\nlabel = \"T\"\nhelp = \"\"\n[[stage]]\nid = \"it\"\nat = \"before_call\"\nwhen = \"used > 0\"\ndo = { named = \"fail\" }";
+        let mut manager = Manager::new("truncate", Options::new(10_000)).expect("a preset");
+        manager.policy = Policy::parse(text, &REGISTRY).expect("a policy");
+        manager.push(r#"{"role":"user","content":"Hello."}"#).expect("a message");
+        assert!(catch_unwind(AssertUnwindSafe(|| manager.step())).is_err());
+        let errors = [
+            manager.step().err(),
+            manager.push("{}").err(),
+            manager.report(1, None).err(),
+            manager.reject("too long").err(),
+            manager.answer("text").err(),
+            manager.fail("no model").err(),
+            manager.truncate(0).err(),
+        ];
+        for error in errors {
+            assert!(matches!(error, Some(LiveError::Failed)), "{error:?}");
+        }
+        let mut restored = Manager::restore(&manager.state(), &[]).expect("a state");
+        assert_eq!(restored.len(), 1);
+        assert!(matches!(restored.step(), Ok(Step::Ready(_))));
+    }
 }

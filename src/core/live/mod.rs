@@ -14,6 +14,7 @@ mod conversation;
 mod error;
 mod manager;
 mod options;
+mod phase;
 mod state;
 mod step;
 

@@ -87,7 +87,10 @@ impl Form {
                 Self::Hook => {
                     format!("{} has no hooks; supported: {}", policy.name, HOOKS.join(", "))
                 }
-                _ => format!("{} never acts: there is nothing to run", policy.name),
+                _ => format!(
+                    "{} never removes anything, so there is nothing to run; choose another policy",
+                    policy.name
+                ),
             });
         }
         match self {
@@ -131,7 +134,7 @@ impl Tuned<'_> {
 
     fn python(&self) -> String {
         let mut text =
-            "# pip install plimsoll-context\nfrom plimsoll import Manager\n\n".to_owned();
+            "# pip install plimsoll-context, or the file plimsoll_context-*.whl of a release\nfrom plimsoll import Manager\n\n".to_owned();
         let policy = if self.is_bundled() {
             json_text(&self.policy.name)
         } else {
@@ -158,7 +161,7 @@ impl Tuned<'_> {
 
     fn typescript(&self) -> String {
         let mut text =
-            "// npm install @plimsoll/context\nimport { Manager } from \"@plimsoll/context\";\n\n"
+            "// npm install @plimsoll/context, or the files plimsoll-context-*.tgz of a release\nimport { Manager } from \"@plimsoll/context\";\n\n"
                 .to_owned();
         let policy = if self.is_bundled() {
             json_text(&self.policy.name)
@@ -206,8 +209,8 @@ impl Tuned<'_> {
     }
 }
 
-fn exported(text: String, file: &'static str) -> Exported {
-    Exported { text, file, notes: Vec::new() }
+fn exported(text: String, place: &'static str) -> Exported {
+    Exported { text, place, notes: Vec::new() }
 }
 
 /// Returns a text as a literal of JSON, Python and JavaScript.

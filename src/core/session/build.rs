@@ -44,6 +44,7 @@ impl SessionBuilder {
             title,
             track: Track::Main,
             project: None,
+            id: None,
             agent_version: None,
             models: Vec::new(),
             default_vendor: None,

@@ -61,6 +61,8 @@ pub struct Session {
     pub track: Track,
     /// The agent's working directory, if recorded.
     pub project: Option<String>,
+    /// Id of the session, if recorded.
+    pub id: Option<String>,
     /// Version of the agent that recorded the session, if recorded.
     pub agent_version: Option<String>,
     /// Models that answered, in order of first use.

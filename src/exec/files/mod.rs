@@ -36,4 +36,4 @@ pub(super) use write::{
     StagedFile, replace, replace_keeping_permissions, replace_private, short_reason, write_error,
     write_new, write_new_private,
 };
-pub(super) use zip::{START as ZIP_START, files_in};
+pub(super) use zip::{START as ZIP_START, each_file, files_in, names_in};

@@ -68,13 +68,17 @@ pub(super) enum Packing {
     Zstandard,
 }
 
-/// Decompresses a file of an archive.
-pub(super) fn unpacked_member<'a>(bytes: &'a [u8], packing: Packing) -> Box<dyn Read + 'a> {
-    let packed = Rc::new(Cell::new(bytes.len() as u64));
+/// Decompresses a file of an archive, which has `packed_len` bytes.
+pub(super) fn unpacked_member<'a>(
+    stream: impl BufRead + 'a,
+    packed_len: u64,
+    packing: Packing,
+) -> Box<dyn Read + 'a> {
+    let packed = Rc::new(Cell::new(packed_len));
     let unpacking: Box<dyn Read + 'a> = match packing {
-        Packing::Stored => return Box::new(bytes),
-        Packing::Deflate => Box::new(DeflateDecoder::new(bytes)),
-        Packing::Zstandard => Box::new(Frames { stream: bytes, frame: FrameDecoder::new() }),
+        Packing::Stored => return Box::new(stream),
+        Packing::Deflate => Box::new(DeflateDecoder::new(stream)),
+        Packing::Zstandard => Box::new(Frames { stream, frame: FrameDecoder::new() }),
     };
     Box::new(Bounded { unpacking, packed, n: 0 })
 }

@@ -3,7 +3,7 @@
 use super::unpack::{Packing, unpacked_member};
 use flate2::Crc;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
 /// First bytes of an archive with at least one file.
 pub(crate) const START: &[u8] = b"PK\x03\x04";
@@ -25,11 +25,20 @@ struct DirectoryEntry {
     method: usize,
     /// CRC-32 of its bytes.
     checksum: usize,
-    packed_len: usize,
-    len: usize,
+    packed_len: u64,
+    len: u64,
     /// Position of its header.
-    start: usize,
+    start: u64,
 }
+
+/// Maximum size of the directory of an archive, in bytes. Without ZIP64 it has up to 65,535 entries, of about 100 bytes each
+/// with the name.
+const MAX_DIRECTORY: u64 = 64 << 20;
+/// System of the archive's writer: Unix, whose entries have the mode of the file.
+const UNIX: usize = 3;
+/// Kind of a file in its mode, and that of a regular file.
+const KIND: usize = 0o170_000;
+const REGULAR: usize = 0o100_000;
 
 /// Reads the files of an archive whose names `is_wanted` accepts, by name. They may have up to `most` bytes together.
 ///
@@ -40,50 +49,86 @@ pub(crate) fn files_in(
     is_wanted: impl Fn(&str) -> bool,
     most: u64,
 ) -> io::Result<BTreeMap<String, Vec<u8>>> {
-    let (mut left, mut left_packed) = (most, archive.len());
     let mut files = BTreeMap::new();
+    each_file(&mut Cursor::new(archive), is_wanted, most, |name, stream| {
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes)?;
+        files.insert(name.to_owned(), bytes);
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+/// Returns the names of the files of an archive.
+///
+/// # Errors
+/// Returns an error if the directory is damaged or written in a way that is not supported.
+pub(crate) fn names_in(mut archive: impl Read + Seek) -> io::Result<Vec<String>> {
+    Ok(directory(&mut archive, |_| true)?.into_keys().collect())
+}
+
+/// Passes the regular files of an archive whose names `is_wanted` accepts to a function, by name. They may have up to `most`
+/// bytes together. Only one file at a time is decompressed.
+///
+/// # Errors
+/// Returns an error if the archive is damaged, too large, or written in a way that is not supported, and those of `visit`.
+pub(crate) fn each_file(
+    archive: &mut (impl Read + Seek),
+    is_wanted: impl Fn(&str) -> bool,
+    most: u64,
+    mut visit: impl FnMut(&str, &mut dyn Read) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut left, mut left_packed) = (most, archive.seek(SeekFrom::End(0))?);
     for (name, entry) in directory(archive, is_wanted)? {
         let packing = entry.packing()?;
         let rest = left_packed.checked_sub(entry.packed_len);
         left_packed = rest.ok_or_else(|| damaged("contains files that overlap"))?;
-        let rest = left.checked_sub(entry.len as u64);
+        let rest = left.checked_sub(entry.len);
         left = rest.ok_or_else(|| damaged("is too large"))?;
-        files.insert(name, entry.read(archive, packing)?);
+        visit(&name, &mut entry.open(archive, packing)?)?;
     }
-    Ok(files)
+    Ok(())
 }
 
 /// Reads the directory of an archive. If it lists a name several times, as one that was extended does, the last file counts.
 fn directory(
-    archive: &[u8],
+    archive: &mut (impl Read + Seek),
     is_wanted: impl Fn(&str) -> bool,
 ) -> io::Result<BTreeMap<String, DirectoryEntry>> {
-    let comment = archive.len().saturating_sub(END_LEN + usize::from(u16::MAX));
-    let mut ends = archive[comment..].windows(DIRECTORY_END.len());
-    let end = ends.rposition(|bytes| bytes == DIRECTORY_END);
-    let end = end.ok_or_else(|| damaged("has no directory"))? + comment;
-    let n_entries = number(archive, end + 10, 2)?;
-    let mut at = number(archive, end + 16, 4)?;
-    if n_entries == usize::from(u16::MAX) || at == u32::MAX as usize {
+    let len = archive.seek(SeekFrom::End(0))?;
+    let tail_start = len.saturating_sub((END_LEN + usize::from(u16::MAX)) as u64);
+    let tail = read_at(archive, tail_start, len - tail_start)?;
+    let end = tail.windows(DIRECTORY_END.len()).rposition(|bytes| bytes == DIRECTORY_END);
+    let end = end.ok_or_else(|| damaged("has no directory"))?;
+    let n_entries = number(&tail, end + 10, 2)?;
+    let start = number(&tail, end + 16, 4)?;
+    if n_entries == usize::from(u16::MAX) || start == u32::MAX as usize {
         return Err(damaged("uses ZIP64, which is not supported"));
     }
-    let mut entries = BTreeMap::new();
+    let n_bytes = (tail_start + end as u64).checked_sub(start as u64);
+    let n_bytes = n_bytes.filter(|n_bytes| *n_bytes <= MAX_DIRECTORY);
+    let n_bytes = n_bytes.ok_or_else(|| damaged("has a damaged directory"))?;
+    let directory = read_at(archive, start as u64, n_bytes)?;
+    let (mut entries, mut at) = (BTreeMap::new(), 0);
     for _ in 0..n_entries {
-        if !archive.get(at..).is_some_and(|rest| rest.starts_with(DIRECTORY_ENTRY)) {
+        if !directory.get(at..).is_some_and(|rest| rest.starts_with(DIRECTORY_ENTRY)) {
             return Err(damaged("has a damaged directory"));
         }
-        let (name_len, extra_len) = (number(archive, at + 28, 2)?, number(archive, at + 30, 2)?);
-        let comment_len = number(archive, at + 32, 2)?;
-        let name = slice(archive, at + ENTRY_LEN, name_len)?;
+        let number = |offset, len| number(&directory, at + offset, len);
+        let (name_len, extra_len, comment_len) = (number(28, 2)?, number(30, 2)?, number(32, 2)?);
+        let name = slice(&directory, at + ENTRY_LEN, name_len)?;
         let name = String::from_utf8_lossy(name).into_owned();
-        if is_wanted(&name) {
+        let is_folder = name.ends_with('/');
+        let mode = number(38, 4)? >> 16;
+        let is_special = number(5, 1)? == UNIX && ![0, REGULAR].contains(&(mode & KIND));
+        if !is_folder && !is_special && is_wanted(&name) {
             let entry = DirectoryEntry {
-                flags: number(archive, at + 8, 2)?,
-                method: number(archive, at + 10, 2)?,
-                checksum: number(archive, at + 16, 4)?,
-                packed_len: number(archive, at + 20, 4)?,
-                len: number(archive, at + 24, 4)?,
-                start: number(archive, at + 42, 4)?,
+                flags: number(8, 2)?,
+                method: number(10, 2)?,
+                checksum: number(16, 4)?,
+                packed_len: number(20, 4)? as u64,
+                len: number(24, 4)? as u64,
+                start: number(42, 4)? as u64,
             };
             entries.insert(name, entry);
         }
@@ -98,7 +143,7 @@ impl DirectoryEntry {
         if self.flags & ENCRYPTED != 0 {
             return Err(damaged("contains an encrypted file, which is not supported"));
         }
-        if [self.packed_len, self.len, self.start].contains(&(u32::MAX as usize)) {
+        if [self.packed_len, self.len, self.start].contains(&u64::from(u32::MAX)) {
             return Err(damaged("contains a file in ZIP64, which is not supported"));
         }
         match self.method {
@@ -109,31 +154,72 @@ impl DirectoryEntry {
         }
     }
 
-    /// Decompresses the file.
-    fn read(&self, archive: &[u8], packing: Packing) -> io::Result<Vec<u8>> {
-        let (name_len, extra_len) =
-            (number(archive, self.start + 26, 2)?, number(archive, self.start + 28, 2)?);
-        let head = self.start + HEADER_LEN + name_len + extra_len;
-        let stream = unpacked_member(slice(archive, head, self.packed_len)?, packing);
-        let mut bytes = Vec::new();
-        stream.take(self.len as u64 + 1).read_to_end(&mut bytes)?;
-        let mut checksum = Crc::new();
-        checksum.update(&bytes);
-        if bytes.len() != self.len || checksum.sum() as usize != self.checksum {
-            return Err(damaged("contains a damaged file"));
+    /// Opens the file for decompression.
+    fn open<'a>(
+        &self,
+        archive: &'a mut (impl Read + Seek),
+        packing: Packing,
+    ) -> io::Result<CheckedFile<'a>> {
+        let header = read_at(archive, self.start, HEADER_LEN as u64)?;
+        let rest = number(&header, 26, 2)? + number(&header, 28, 2)?;
+        let start = self.start + (HEADER_LEN + rest) as u64;
+        if archive.seek(SeekFrom::End(0))?.saturating_sub(start) < self.packed_len {
+            return Err(damaged("is truncated"));
         }
-        Ok(bytes)
+        archive.seek(SeekFrom::Start(start))?;
+        let packed = BufReader::with_capacity(64 << 10, archive.take(self.packed_len));
+        Ok(CheckedFile {
+            stream: unpacked_member(packed, self.packed_len, packing),
+            found: Crc::new(),
+            n: 0,
+            len: self.len,
+            checksum: self.checksum,
+        })
     }
 }
 
+/// A file whose length and checksum are compared with the directory's.
+struct CheckedFile<'a> {
+    stream: Box<dyn Read + 'a>,
+    found: Crc,
+    n: u64,
+    len: u64,
+    checksum: usize,
+}
+
+impl Read for CheckedFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.stream.read(buffer)?;
+        self.found.update(&buffer[..n]);
+        self.n += n as u64;
+        let has_ended = n == 0 && !buffer.is_empty();
+        let is_whole = self.n == self.len && self.found.sum() as usize == self.checksum;
+        if self.n > self.len || has_ended && !is_whole {
+            return Err(damaged("contains a damaged file"));
+        }
+        Ok(n)
+    }
+}
+
+/// Reads bytes at a position, which the archive must have.
+fn read_at(archive: &mut (impl Read + Seek), start: u64, len: u64) -> io::Result<Vec<u8>> {
+    archive.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    archive.take(len).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < len {
+        return Err(damaged("is truncated"));
+    }
+    Ok(bytes)
+}
+
 /// Reads a number of `len` bytes.
-fn number(archive: &[u8], at: usize, len: usize) -> io::Result<usize> {
-    let bytes = slice(archive, at, len)?;
+fn number(bytes: &[u8], at: usize, len: usize) -> io::Result<usize> {
+    let bytes = slice(bytes, at, len)?;
     Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
 }
 
-fn slice(archive: &[u8], at: usize, len: usize) -> io::Result<&[u8]> {
-    archive.get(at..).and_then(|rest| rest.get(..len)).ok_or_else(|| damaged("is truncated"))
+fn slice(bytes: &[u8], at: usize, len: usize) -> io::Result<&[u8]> {
+    bytes.get(at..).and_then(|rest| rest.get(..len)).ok_or_else(|| damaged("is truncated"))
 }
 
 fn damaged(what: &str) -> io::Error {
@@ -178,6 +264,22 @@ mod tests {
         let mut packed = Vec::new();
         DeflateEncoder::new(text, Compression::best()).read_to_end(&mut packed).unwrap();
         packed
+    }
+
+    #[test]
+    fn links_and_folders_of_unix_are_no_files() {
+        let mut whole =
+            archive(&[("a.json", 0, b"{}".to_vec(), b"{}"), ("b.json/", 0, Vec::new(), b"")]);
+        assert_eq!(
+            files_in(&whole, |_| true, 100).unwrap().into_keys().collect::<Vec<_>>(),
+            ["a.json"]
+        );
+        let entry = whole.windows(4).position(|bytes| bytes == DIRECTORY_ENTRY).unwrap();
+        whole[entry + 5] = 3;
+        // Mode of a symbolic link in the upper half of the external attributes.
+        whole[entry + 40..entry + 42].copy_from_slice(&0o120_777_u16.to_le_bytes());
+        assert!(files_in(&whole, |_| true, 100).unwrap().is_empty());
+        assert_eq!(names_in(Cursor::new(&whole)).unwrap(), Vec::<String>::new());
     }
 
     fn is_json(name: &str) -> bool {

@@ -33,25 +33,27 @@ fn before_compaction(event: &Event, is_kept: bool) -> Result<Reply, String> {
     let file = is_kept.then(|| SessionFile::open(NAME, &event.session_id)).transpose()?;
     if let Some(file) = &file {
         // If the agent ends this process, the next event knows that it must read the session itself.
-        let state = file.read().unwrap_or_default();
-        file.write(&SessionState { is_reading: true, ..state })?;
+        // What an earlier compaction lost is among the constraints of this one.
+        file.write(&SessionState { is_reading: true, ..SessionState::default() })?;
         file.remove_old();
     }
+    let session_len = event.session_len();
     let constraints = current(event)?;
     let note = format!("{} added to the summary request", counted(constraints.len(), "constraint"));
     let reply = Reply::new(for_summary(&constraints), note);
     Ok(match file {
-        Some(file) => reply.keeping(file, SessionState::new(&constraints)),
+        Some(file) => reply.keeping(file, SessionState::new(constraints, session_len)),
         None => reply,
     })
 }
 
 fn after_compaction(event: &Event) -> Result<Reply, String> {
     let file = SessionFile::open(NAME, &event.session_id)?;
-    let mut state = match file.read() {
-        Some(state) if !state.is_reading => state,
+    let session_len = event.session_len();
+    let mut state = match file.read().filter(|state| is_of_this_compaction(state, event)) {
+        Some(state) => SessionState { session_len, ..state },
         // `PreCompact` was not handled.
-        _ => SessionState::new(&current(event)?),
+        None => SessionState::new(current(event)?, session_len),
     };
     let all = (0..state.constraints.len()).filter(|idx| !state.handed_back.contains(idx));
     let back = fitting(&state.constraints, all.collect());
@@ -61,15 +63,26 @@ fn after_compaction(event: &Event) -> Result<Reply, String> {
     Ok(Reply::new(additional_context("SessionStart", &text), note).keeping(file, state))
 }
 
+/// Returns whether a state was kept at `PreCompact` of the compaction whose summary is not known yet, not at that of an
+/// earlier or cancelled one. Meanwhile, the agent records neither a compaction nor a message of the user.
+fn is_of_this_compaction(state: &SessionState, event: &Event) -> bool {
+    let is_other =
+        |text: &str| text.contains("\"compact_boundary\"") || text.contains("\"type\":\"user\"");
+    let added = event.session_since(state.session_len);
+    !state.is_reading && !state.is_compared && added.is_some_and(|added| !is_other(&added))
+}
+
 fn with_summary(event: &Event) -> Result<Reply, String> {
     let summary = event.compact_summary.as_deref();
     let summary = summary.ok_or("the event has no compact_summary")?;
     let file = SessionFile::open(NAME, &event.session_id)?;
-    let Some(mut state) = file.read().filter(|state| !state.is_reading) else {
+    let is_open = |state: &SessionState| !state.is_reading && !state.is_compared;
+    let Some(mut state) = file.read().filter(is_open) else {
         return Err("the constraints before the compaction are not known".to_owned());
     };
     let received = ReceivedText { text: summary, is_summary: true };
     state.lost = missing_constraints(&state.constraints, &[received]);
+    state.is_compared = true;
     let note = format!(
         "the summary lacks {} of {}; {} to follow",
         state.lost.len(),

@@ -1,6 +1,7 @@
 //! Reads the user's constraints from a session that an agent records, and writes the texts that agents receive.
 
 use super::event::Event;
+use super::keys::without_keys;
 use crate::analysis::facts::{constraints_lost_by_compaction, user_constraints};
 use crate::exec::load::{parse_bytes, parse_file};
 use crate::progress::Progress;
@@ -33,18 +34,23 @@ pub(super) fn session_of(event: &Event) -> Result<Session, String> {
     main.ok_or_else(|| "the session file contains no conversation".to_owned())
 }
 
-/// Returns the constraints that are true at the end of the session, oldest first.
+/// Returns the constraints that are true at the end of a session, without keys, oldest first.
+pub fn constraints_of(session: &Session) -> Vec<String> {
+    all_without_keys(&user_constraints(session))
+}
+
+/// Returns the constraints of an event's session, as [`constraints_of`] does.
 ///
 /// # Errors
 /// The error of [`session_of`].
 pub(super) fn current(event: &Event) -> Result<Vec<String>, String> {
-    Ok(user_constraints(&session_of(event)?))
+    Ok(constraints_of(&session_of(event)?))
 }
 
 /// Constraints that the last recorded compaction of a session lost.
 #[derive(Debug)]
 pub(super) struct Losses {
-    /// The constraints, oldest first.
+    /// The constraints, without keys, oldest first.
     pub(super) lost: Vec<String>,
     /// Number of recorded compactions.
     pub(super) compactions: usize,
@@ -58,7 +64,12 @@ pub(super) fn losses(event: &Event) -> Result<Losses, String> {
     let session = session_of(event)?;
     let lost = constraints_lost_by_compaction(&session)
         .ok_or("the session file does not contain the compaction yet")?;
-    Ok(Losses { lost, compactions: session.compactions.len() })
+    Ok(Losses { lost: all_without_keys(&lost), compactions: session.compactions.len() })
+}
+
+/// Replaces keys: the constraints are printed into requests and written to the disk.
+fn all_without_keys(constraints: &[String]) -> Vec<String> {
+    constraints.iter().map(|text| without_keys(text).into_owned()).collect()
 }
 
 /// Returns the indices of the newest constraints that fit into a text, ascending.

@@ -2,11 +2,15 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 /// Maximum size of an event in bytes. Events contain results of tools, and those of `OpenCode` the conversation.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// Maximum size of what an agent adds to a session file between two events of a compaction, in bytes. Seen: a few hundred.
+const MAX_ADDED: u64 = 1 << 20;
 
 /// An event with the fields that hooks read.
 #[derive(Debug, Default, Deserialize)]
@@ -41,5 +45,24 @@ impl Event {
             return Err("the event has no hook_event_name or no session_id".to_owned());
         }
         Ok(event)
+    }
+
+    /// Returns the length of the session file in bytes; 0 without one.
+    pub(super) fn session_len(&self) -> u64 {
+        let metadata = self.transcript_path.as_ref().and_then(|path| path.metadata().ok());
+        metadata.map_or(0, |metadata| metadata.len())
+    }
+
+    /// Returns the text of the session file after this many bytes; `None` if it is long, or the file became shorter.
+    pub(super) fn session_since(&self, start: u64) -> Option<String> {
+        let added = self.session_len().checked_sub(start)?;
+        if added == 0 {
+            return Some(String::new());
+        }
+        let mut file = File::open(self.transcript_path.as_ref()?).ok()?;
+        file.seek(SeekFrom::Start(start)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(MAX_ADDED + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= MAX_ADDED).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 }

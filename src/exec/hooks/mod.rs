@@ -18,7 +18,8 @@ mod reply;
 mod store;
 
 pub use agents::{HOOKED_AGENTS, HookedAgent};
-pub use install::{HookChange, install, uninstall};
+pub use constraints::constraints_of;
+pub use install::{FileAction, HookChange, install, uninstall};
 pub use log::{hook_log_path, read_hook_log};
 
 use event::Event;
@@ -27,7 +28,7 @@ use std::any::Any;
 use std::fs;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -131,29 +132,35 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.unwrap_or("internal error")
 }
 
-/// Returns the files that hooks keep: the log, and the constraints of sessions that were compacted in the last days.
+/// Returns the files that hooks keep: the record of the installations, the log, and the constraints of sessions that were
+/// compacted in the last days, with their locks.
 pub fn kept_hook_files() -> Vec<PathBuf> {
-    let log = hook_log_path().filter(|path| path.is_file());
-    let sessions = store::files().into_iter().filter(|path| !is_lock(path));
-    log.into_iter().chain(sessions).collect()
+    kept_hook_record().into_iter().chain(removable_files()).collect()
 }
 
-/// Removes the files that hooks keep and returns their number. Hooks stay installed.
+/// Returns the record of the installed hooks, by which an uninstallation restores files byte for byte; `None` if none is
+/// installed.
+pub fn kept_hook_record() -> Option<PathBuf> {
+    install::records_path().filter(|path| path.is_file())
+}
+
+fn removable_files() -> Vec<PathBuf> {
+    let log = hook_log_path().filter(|path| path.is_file());
+    log.into_iter().chain(store::files()).collect()
+}
+
+/// Removes the files that hooks keep and returns their number. Hooks stay installed, and so does their record.
 ///
 /// # Errors
 /// Returns an error if a file cannot be removed.
 pub fn clear_hook_files() -> io::Result<usize> {
-    let files = kept_hook_files();
+    let files = removable_files();
     for file in &files {
-        fs::remove_file(file)?;
-    }
-    for lock in store::files().into_iter().filter(|path| is_lock(path)) {
-        // Another process may have removed it.
-        let _ = fs::remove_file(lock);
+        match fs::remove_file(file) {
+            // Another process removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
     }
     Ok(files.len())
-}
-
-fn is_lock(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "lock")
 }

@@ -1,6 +1,5 @@
 //! What hooks know about a session between its events: one small private file per session.
 
-use super::keys::without_keys;
 use super::location::folder;
 use crate::exec::files::{create_private_folder, read_bounded, replace_private, sha256};
 use crate::exec::state::locked;
@@ -26,15 +25,18 @@ pub(super) struct SessionState {
     pub(super) handed_back: Vec<usize>,
     /// Indices of those that the summary lacks; empty until the summary is known.
     pub(super) lost: Vec<usize>,
+    /// Whether the summary of the compaction was compared with the constraints, so that the compaction is over.
+    pub(super) is_compared: bool,
+    /// Length of the session file at the last event of the compaction before the summary was known, in bytes.
+    pub(super) session_len: u64,
     /// Number of recorded compactions whose losses came back.
     pub(super) handled_compactions: usize,
 }
 
 impl SessionState {
-    /// Starts a compaction with these constraints.
-    pub(super) fn new(constraints: &[String]) -> Self {
-        let constraints = constraints.iter().map(|text| without_keys(text).into_owned());
-        Self { constraints: constraints.collect(), ..Self::default() }
+    /// Starts a compaction with these constraints, read from a session file of this length.
+    pub(super) fn new(constraints: Vec<String>, session_len: u64) -> Self {
+        Self { constraints, session_len, ..Self::default() }
     }
 
     /// Returns the indices of the lost constraints that did not come back.
@@ -137,16 +139,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_kept_without_keys_and_removed_when_it_is_old() {
+    fn a_state_is_kept_and_removed_when_it_is_old() {
         let here = tempfile::tempdir().unwrap();
         let folder = here.path().join("sessions");
         let file = SessionFile::open_in(&folder, "codex", "../a").unwrap();
         assert_eq!(file.read(), None);
-        let key = "sk-made-up-for-a-test";
-        let state = SessionState::new(&[format!("Never print {key}.")]);
+        let state = SessionState::new(vec!["Never print it.".to_owned()], 7);
         file.write(&state).unwrap();
         assert_eq!(file.read(), Some(state));
-        assert!(!fs::read_to_string(&file.path).unwrap().contains(key));
         let other = SessionFile::open_in(&folder, "codex", "b").unwrap();
         other.remove_old();
         assert!(file.path.is_file());

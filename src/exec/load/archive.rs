@@ -1,11 +1,11 @@
 //! Reads a session that its program stores as a ZIP archive. [`formats::archived_document`] joins the files.
 
 use crate::exec::files::{
-    LoadError, MAX_SESSION_BYTES, ZIP_START, file_name, files_in, read_bounded,
+    LoadError, MAX_SESSION_BYTES, ZIP_START, file_name, files_in, names_in, read_bounded,
 };
 use crate::formats::{self, FolderFile, Input};
 use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::io::{BufReader, Read as _};
 use std::path::Path;
 
 /// Reads an archive as one document. Returns `None` for any other file, and for archives without a supported session.
@@ -25,6 +25,14 @@ pub(super) fn document(path: &Path, metadata: &Metadata) -> Result<Option<Input>
         files.into_iter().map(|(name, bytes)| FolderFile { name, bytes }).collect();
     Ok(formats::archived_document(&files)
         .map(|bytes| Input { name: file_name(path), bytes: bytes.into() }))
+}
+
+/// Returns whether an archive is one session, such as the log of an evaluation. The names of its files decide.
+pub(crate) fn is_session(path: &Path) -> bool {
+    let names = File::open(path).ok().and_then(|file| names_in(BufReader::new(file)).ok());
+    let named = |name| FolderFile { name, bytes: b"{}".to_vec() };
+    let files: Vec<FolderFile> = names.unwrap_or_default().into_iter().map(named).collect();
+    formats::archived_document(&files).is_some()
 }
 
 fn is_archive(path: &Path) -> bool {

@@ -5,13 +5,11 @@ use super::source::FileSource;
 use super::{LoadOptions, case_of, load_entry, parse};
 use crate::engine::Case;
 use crate::exec::database::Snapshot;
-use crate::exec::files::{LoadError, file_name, read_all};
+use crate::exec::files::{LoadError, file_name};
 use crate::formats::{self, DatabaseSession, Input, Parsed};
 use crate::progress::Progress;
 use crate::session::{Session, Track};
-use crate::units::Bytes;
 use std::collections::HashSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,16 +66,6 @@ impl FileSessions {
                 content: SessionsContent::Database(path.to_owned(), snapshot),
             }),
         }
-    }
-
-    /// Reads a stream. Blocks.
-    ///
-    /// # Errors
-    /// Returns a [`LoadError`] if the stream cannot be read, is too large, or contains no conversation.
-    pub fn read(name: &str, stream: impl Read, progress: &Progress) -> Result<Self, LoadError> {
-        let document =
-            Input { name: name.to_owned(), bytes: read_all(stream, name, Bytes(0), progress)? };
-        Self::parse(&document, progress)
     }
 
     fn parse(document: &Input, progress: &Progress) -> Result<Self, LoadError> {

@@ -8,6 +8,7 @@ mod session_folder;
 mod source;
 mod sub_agents;
 
+pub(super) use archive::is_session as is_archived_session;
 pub use file_sessions::FileSessions;
 pub(super) use file_sessions::OpenedConversation;
 pub(super) use session_folder::{events_in, files_of, is_piece, stamp_of};

@@ -2,6 +2,7 @@
 
 use super::summary::SUMMARY_VERSION;
 use super::{FoundFile, SessionSummary};
+use crate::exec::files::unfinished::is_temporary;
 use crate::exec::files::{read_bounded, replace_private};
 use crate::exec::state::State;
 use crate::presets::models;
@@ -134,8 +135,10 @@ fn version() -> String {
 }
 
 /// Returns the name of a file in a cache, which is its path and after a newline the id of a session in it, and its state.
+/// Temporary files have none.
 pub(super) fn file_key(found: &FoundFile, id: &str, version: u64) -> Option<(String, FileKey)> {
-    let path = found.path.to_str()?;
+    // A file of an archive has another path in every run.
+    let path = found.path.to_str().filter(|_| !is_temporary(&found.path))?;
     let name = match id {
         "" => path.to_owned(),
         id => format!("{path}\n{id}"),

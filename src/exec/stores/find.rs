@@ -20,6 +20,8 @@ const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
 pub const SESSION_EXTENSIONS: &[&str] =
     &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb", "eval"];
+/// Ends of the names of archives, whose files can contain sessions.
+const ARCHIVE_ENDINGS: &[&str] = &[".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"];
 /// Large folders without sessions.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 /// Suffixes of an export's sidecars.
@@ -54,14 +56,16 @@ pub struct FoundFiles {
 impl FoundFiles {
     /// Returns notes about files that are missing from the result.
     pub fn notes(&self) -> impl Iterator<Item = String> {
-        let n = self.own_outputs.len();
-        let left_out = (n > 0).then(|| {
-            let are = if n == 1 { "is" } else { "are" };
-            let files = counted(n, "file");
-            format!("{files} that Plimsoll wrote {are} left out; name a file to include it")
-        });
-        self.warning.iter().cloned().chain(left_out)
+        self.warning.iter().cloned().chain(left_out_note(self.own_outputs.len()))
     }
+}
+
+/// Returns a note about files that Plimsoll wrote.
+pub(crate) fn left_out_note(n: usize) -> Option<String> {
+    let are = if n == 1 { "is" } else { "are" };
+    let files = counted(n, "file");
+    (n > 0)
+        .then(|| format!("{files} that Plimsoll wrote {are} left out; name a file to include it"))
 }
 
 impl FoundFile {
@@ -115,10 +119,27 @@ pub(crate) fn find_all_in(folder: &Path, progress: &Progress) -> Result<FoundFil
 /// # Errors
 /// Returns a [`LoadError`] if the path is neither a folder nor a file, or `progress` is cancelled.
 pub fn find_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
-    find_up_to(MAX_FILES, folder, progress)
+    find_up_to(MAX_FILES, folder, &may_hold_session, progress)
 }
 
-fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
+/// Finds the same files as [`find_in`], and archives. Blocks.
+///
+/// # Errors
+/// Returns a [`LoadError`] like [`find_in`].
+pub(crate) fn find_with_archives(
+    folder: &Path,
+    progress: &Progress,
+) -> Result<FoundFiles, LoadError> {
+    let is_named = |name: &str| may_hold_session(name) || is_named_archive(name);
+    find_up_to(MAX_FILES, folder, &is_named, progress)
+}
+
+fn find_up_to(
+    max: usize,
+    folder: &Path,
+    is_named: &dyn Fn(&str) -> bool,
+    progress: &Progress,
+) -> Result<FoundFiles, LoadError> {
     let metadata = must_exist(folder)?;
     if metadata.is_file() {
         let file = FoundFile {
@@ -140,7 +161,7 @@ fn find_up_to(max: usize, folder: &Path, progress: &Progress) -> Result<FoundFil
     if search.add_folder(folder) {
         return Ok(search.finish());
     }
-    let searched = search.below(folder, MAX_DEPTH, &may_hold_session);
+    let searched = search.below(folder, MAX_DEPTH, is_named);
     searched.map_err(|cancelled| LoadError(cancelled.to_string()))?;
     Ok(search.finish())
 }
@@ -151,6 +172,18 @@ pub fn may_hold_session(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let mut known = SESSION_EXTENSIONS.iter();
     !is_sidecar && !name.starts_with('.') && known.any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Returns whether a search enters a folder of this name.
+pub(crate) fn is_searched(folder: &str) -> bool {
+    let is_hidden = folder.starts_with('.') && !PROJECT_FOLDERS.contains(&folder);
+    !is_hidden && !SKIPPED.contains(&folder)
+}
+
+/// Returns whether the name of a file is that of an archive.
+pub(crate) fn is_named_archive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    !name.starts_with('.') && ARCHIVE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 struct FileSearch<'a> {
@@ -229,9 +262,7 @@ impl<'a> FileSearch<'a> {
         for entry in self.entries(folder)? {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            let is_hidden = name.starts_with('.') && !PROJECT_FOLDERS.contains(&name);
-            let is_skipped = is_hidden || SKIPPED.contains(&name);
-            if is_folder(&entry) && !is_skipped {
+            if is_folder(&entry) && is_searched(name) {
                 let folder = entry.path();
                 if !self.add_folder(&folder) {
                     self.below(&folder, depth - 1, is_named)?;
@@ -353,13 +384,34 @@ mod tests {
     }
 
     #[test]
+    fn archives_are_found_for_commands_that_read_them() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.zip", "b.tar.gz", "c.TGZ", "d.tar.zst", ".e.tar", "f.txt"] {
+            fs::write(folder.path().join(name), "archive").unwrap();
+        }
+        let names = |found: FoundFiles| {
+            let names = found.files.iter().map(|file| file.path.file_name().unwrap().to_owned());
+            let mut names: Vec<_> = names.collect();
+            names.sort();
+            names
+        };
+        let progress = Progress::default();
+        let with = names(find_with_archives(folder.path(), &progress).unwrap());
+        assert_eq!(with, ["a.zip", "b.tar.gz", "c.TGZ", "d.tar.zst"]);
+        // By the ending of compressed sessions.
+        let without = names(find_in(folder.path(), &progress).unwrap());
+        assert_eq!(without, ["b.tar.gz", "d.tar.zst"]);
+    }
+
+    #[test]
     fn a_search_that_reaches_its_limit_warns() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("s.json"), "{}").unwrap();
         }
-        let search = |max| find_up_to(max, folder.path(), &Progress::default()).unwrap();
+        let search =
+            |max| find_up_to(max, folder.path(), &may_hold_session, &Progress::default()).unwrap();
         assert_eq!(search(3).warning, None);
         let found = search(2);
         assert_eq!(found.files.len(), 2);

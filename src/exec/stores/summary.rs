@@ -124,7 +124,8 @@ impl SessionSummary {
         peak: SessionPeak,
         (conversations, parent): (usize, Option<String>),
     ) -> Self {
-        let id: Option<String> = formats::identity_of(&session.source).map(|known| known.id.into());
+        let identity = || formats::identity_of(&session.source).map(|known| known.id.into());
+        let id: Option<String> = session.id.clone().or_else(identity);
         let parent = parent.or_else(|| started_by(path, session.source.format, id.as_deref()));
         Self {
             // Some sub-agents have the id of the session that started them.

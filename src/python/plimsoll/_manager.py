@@ -127,7 +127,7 @@ class _View:
 class Manager(Generic[M]):
     """Manages the context of one conversation. A conversation's calls must not overlap.
 
-    policy: name of a preset, text of a policy, or path of a policy file (`os.PathLike`).
+    policy: name of a preset, text of a policy, or path of a policy file (`os.PathLike`, or a text that ends with .toml).
     window: context window of the model in tokens.
     format: "openai_chat", "openai_responses" or "anthropic_messages" [default: detected from the messages].
     settings: values of the policy's settings.
@@ -156,7 +156,7 @@ class Manager(Generic[M]):
         messages: Optional[Messages[M]] = None,
         clock: Clock = time.time,
     ) -> None:
-        if not isinstance(policy, str):
+        if not isinstance(policy, str) or (policy.endswith(".toml") and "\n" not in policy):
             with open(policy, encoding="utf-8") as file:
                 policy = file.read()
         options = options_text(

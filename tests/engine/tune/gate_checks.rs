@@ -108,7 +108,10 @@ fn limits_apply_without_a_baseline() {
     );
     now.score.cost = None;
     let found = checks(&limits, &now, None);
-    assert!(failed(&found)[0].1.starts_with("unknown: no price"), "{found:?}");
+    let cost = &found[0];
+    assert!(cost.ok && !cost.is_judged && cost.text.starts_with("not judged: no price"));
+    assert!(!cost.clone().strict().ok, "what cannot be judged fails");
+    assert!(found.iter().filter(|check| check.is_judged).all(|c| c.clone().strict() == *c));
 }
 
 #[test]

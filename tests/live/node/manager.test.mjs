@@ -332,7 +332,8 @@ test("a window without room for the output reserve is a warning of the first req
 });
 
 test("errors are sentences that name what is wrong", () => {
-  assert.throws(() => new Manager("nope", { window: 1000 }), /no preset is named .?nope/);
+  assert.throws(() => new Manager("nope", { window: 1000 }), /no preset is named .?nope.?; did you mean none\?/);
+  assert.throws(() => new Manager("ours.toml", { window: 1000 }), /pass the text of the file/);
   assert.throws(() => summarizing({ settings: { keep: 1 } }), /summarize has no setting named .?keep/);
   assert.throws(() => summarizing({ settings: { keep_recent: 9999 } }), /keep_recent = 9999 is out of range/);
   assert.throws(() => summarizing({ format: "martian" }), /martian/);

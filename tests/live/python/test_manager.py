@@ -320,7 +320,17 @@ def test_a_message_that_is_none_is_an_error_and_changes_nothing():
 def test_a_policy_from_a_file(tmp_path):
     path = tmp_path / "policy.toml"
     path.write_text(POLICY, encoding="utf-8")
-    assert play(Manager(path, window=WINDOW, settings=SETTINGS), conversation(12)).changed
+    for policy in (path, str(path)):
+        assert play(Manager(policy, window=WINDOW, settings=SETTINGS), conversation(12)).changed
+    with pytest.raises(FileNotFoundError):
+        Manager(str(tmp_path / "missing.toml"), window=WINDOW)
+
+
+def test_a_misspelled_name_gets_a_suggestion():
+    with pytest.raises(ValueError, match="did you mean summarize"):
+        Manager("sumarize", window=WINDOW)
+    with pytest.raises(ValueError, match="did you mean keep_recent"):
+        Manager("summarize", window=WINDOW, settings={"keep_resent": 4})
 
 
 def test_objects_of_client_libraries_are_messages():

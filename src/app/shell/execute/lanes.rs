@@ -94,7 +94,7 @@ impl App {
         });
         match exported {
             Ok(exported) => {
-                self.copy(ctx, &format!("the policy for {}", exported.file), exported.text);
+                self.copy(ctx, &format!("the policy for {}", exported.place), exported.text);
                 if !exported.notes.is_empty() {
                     self.toasts.info(few(&exported.notes));
                 }

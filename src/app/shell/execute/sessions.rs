@@ -9,6 +9,7 @@ use crate::app::state::model::session_list::is_list;
 use crate::app::state::session_tabs::target_tab::TargetTab;
 use crate::app::state::sessions::list::{OpenedMessage, Sessions, SessionsCommand};
 use crate::app::state::sessions::search::FoundRow;
+use crate::app::state::sessions::usage::command::UsageCommand;
 use crate::app::ui::repaint::repaint_of;
 use std::io;
 use std::path::PathBuf;
@@ -32,8 +33,9 @@ impl App {
                     self.warn(warning);
                 }
                 let (keeps_state, index) = (self.saved.keeps_state(), self.index.clone());
+                let (repaint, usage) = (repaint_of(ctx), self.saved.usage_view());
                 let sessions =
-                    Sessions::start(&repaint_of(ctx), self.work, folder, keeps_state, index);
+                    Sessions::start(&repaint, self.work, folder, keeps_state, index, usage);
                 self.session.sessions = Some(sessions);
             }
             SessionsCommand::Choose => self.ask_for_file(ctx, DialogPurpose::Folder),
@@ -52,11 +54,24 @@ impl App {
                 self.apply_index_change(ctx, switched);
             }
             SessionsCommand::RemoveIndex => self.remove_index(ctx),
+            SessionsCommand::Usage(command) => self.execute_usage(ctx, command),
             command => {
                 if let Some(sessions) = &mut self.session.sessions {
                     sessions.execute(command);
                 }
             }
+        }
+    }
+
+    /// Executes a command of the page *Usage*. Shows the sessions of this machine if none are listed.
+    fn execute_usage(&mut self, ctx: &egui::Context, command: UsageCommand) {
+        if self.session.sessions.is_none() && command == UsageCommand::Show {
+            self.execute_sessions(ctx, SessionsCommand::Show(None));
+        }
+        if let Some(sessions) = &mut self.session.sessions {
+            sessions.execute_usage(&repaint_of(ctx), self.work, command);
+            let warning = self.saved.set_usage_view(&sessions.usage.view);
+            self.warn(warning);
         }
     }
 

@@ -6,13 +6,17 @@ use crate::app::state::model::background::repaint::Repaint;
 use crate::app::state::model::background::task::Background;
 use crate::app::state::session_tabs::target_tab::TargetTab;
 use crate::app::state::sessions::search::{FoundRow, SessionSearch, files};
-use crate::exec::stores::{Cache, ListCaches, ListedSession, SessionSummary};
+use crate::app::state::sessions::usage::command::UsageCommand;
+use crate::app::state::sessions::usage::page::UsagePage;
+use crate::app::state::sessions::usage::row_sessions::RowSessions;
+use crate::app::state::sessions::usage::view::UsageView;
+use crate::exec::stores::{Cache, ListCaches, ListedSession, Listing};
 use crate::exec::{IndexFolder, stores};
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
 use crate::units::Share;
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -51,13 +55,17 @@ pub enum SessionsCommand {
     SwitchIndexOn,
     /// Remove the index and switch it off.
     RemoveIndex,
+    /// A command of the page *Usage*.
+    Usage(UsageCommand),
+    /// List all sessions again instead of those of a row of the page *Usage*.
+    ShowAll,
 }
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// Time of the last change.
-    Modified,
+    /// Time of the last call.
+    LastCall,
     /// The agent, else the format.
     Agent,
     /// The agent's working folder.
@@ -72,6 +80,16 @@ pub enum Column {
     Compactions,
     /// Bytes of the file.
     Size,
+}
+
+/// A page of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListPage {
+    /// The sessions.
+    #[default]
+    Sessions,
+    /// What their calls used.
+    Usage,
 }
 
 /// A file that is not a session.
@@ -119,14 +137,24 @@ pub struct Sessions {
     pub problem: Option<String>,
     /// The search in all sessions.
     pub search: SessionSearch,
+    /// The shown page.
+    pub page: ListPage,
+    /// What the calls of the sessions used.
+    pub usage: UsagePage,
+    /// The sessions of a row of the page *Usage*, if only they are listed.
+    pub only: Option<RowSessions>,
     /// The list is in front, else behind a session that was opened from it.
     pub is_shown: bool,
+    /// Rows are cached between runs of the program.
+    keeps_state: bool,
+    /// Number of sub-agents by the session that started them, once all are read.
+    sub_agents: HashMap<SessionKey, usize>,
     progress: Arc<Progress>,
     news: Receiver<ListedSession>,
     /// Number of files that Plimsoll wrote, which are not listed.
     pub n_own_outputs: usize,
     /// Reads the rows.
-    work: Option<Background<Result<Missing, String>>>,
+    work: Option<Background<Result<ReadList, String>>>,
 }
 
 impl Sessions {
@@ -137,6 +165,7 @@ impl Sessions {
         folder: Option<PathBuf>,
         keeps_state: bool,
         index: IndexFolder,
+        usage: UsageView,
     ) -> Self {
         let progress = Arc::new(Progress::default());
         let (sender, news) = channel();
@@ -152,7 +181,12 @@ impl Sessions {
             order: Vec::new(),
             unread: Vec::new(),
             filter: String::new(),
-            column: Column::Modified,
+            page: ListPage::Sessions,
+            usage: UsagePage::new(usage),
+            only: None,
+            keeps_state,
+            sub_agents: HashMap::new(),
+            column: Column::LastCall,
             is_descending: true,
             highlighted: None,
             problem: None,
@@ -167,6 +201,7 @@ impl Sessions {
     /// Receives the rows read since the last frame.
     pub(crate) fn poll(&mut self, repaint: &Repaint, mode: WorkMode) {
         self.search.poll(repaint, mode, self.folder.as_deref());
+        self.usage.poll(repaint, mode);
         if let Some(files) = self.search.files.take() {
             self.remove_deleted(&files);
         }
@@ -191,9 +226,10 @@ impl Sessions {
             self.sort();
         }
         match self.work.take().map(Background::take) {
-            Some(Ok(Some(Ok(missing)))) => {
-                self.problem = missing.warning;
-                self.n_own_outputs = missing.n_own_outputs;
+            Some(Ok(Some(Ok(list)))) => {
+                self.problem = list.warning;
+                self.n_own_outputs = list.n_own_outputs;
+                self.sub_agents = list.sub_agents;
             }
             None => {}
             Some(Ok(Some(Err(problem)))) => self.problem = Some(problem),
@@ -215,12 +251,44 @@ impl Sessions {
             SessionsCommand::Highlight(row) => self.highlighted = Some(row),
             SessionsCommand::Close => self.is_shown = false,
             SessionsCommand::Back => self.is_shown = true,
+            SessionsCommand::ShowAll => self.only = None,
             SessionsCommand::SearchText(text) => self.search.set_text(text),
             SessionsCommand::StopSearch => self.search.cancel(),
             SessionsCommand::HighlightFound(row) => self.search.highlighted = Some(row),
             _ => {}
         }
         self.sort();
+    }
+
+    /// Executes a command of the page *Usage*.
+    pub(crate) fn execute_usage(
+        &mut self,
+        repaint: &Repaint,
+        mode: WorkMode,
+        command: UsageCommand,
+    ) {
+        match command {
+            UsageCommand::Show => {
+                (self.page, self.is_shown) = (ListPage::Usage, true);
+                self.usage.read(repaint, mode, self.folder.clone(), self.keeps_state);
+            }
+            UsageCommand::Hide => self.page = ListPage::Sessions,
+            UsageCommand::View(view) => self.usage.view = view,
+            UsageCommand::Stop => self.usage.stop(),
+            UsageCommand::Highlight(row) => self.usage.highlighted = Some(row),
+            UsageCommand::ShowSessions(row) => {
+                self.only = self.usage.sessions_of(row);
+                self.page = ListPage::Sessions;
+                self.filter.clear();
+                self.search.set_text(String::new());
+                self.sort();
+            }
+        }
+    }
+
+    /// Returns the number of sub-agents that a session started and that are listed too.
+    pub fn sub_agents(&self, listed: &ListedSession) -> usize {
+        self.sub_agents.get(&session_key(listed)).copied().unwrap_or_default()
     }
 
     /// Returns the share of files read; `None` when done.
@@ -241,13 +309,16 @@ impl Sessions {
 
     fn sort(&mut self) {
         let needle = self.filter.trim().to_lowercase();
-        let is_shown = |idx: &u32| matches(&self.rows[*idx as usize], &needle);
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).filter(is_shown).collect();
-        let by = |a: &u32, b: &u32| {
-            let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
-            self.column.compare(a, b)
+        let is_shown = |idx: &u32| {
+            let listed = &self.rows[*idx as usize];
+            let only = self.only.as_ref();
+            only.is_none_or(|only| only.contains(listed)) && matches(listed, &needle)
         };
-        order.sort_by(|a, b| if self.is_descending { by(b, a) } else { by(a, b) });
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).filter(is_shown).collect();
+        order.sort_by(|a, b| {
+            let (a, b) = (&self.rows[*a as usize], &self.rows[*b as usize]);
+            self.column.compare(a, b, self.is_descending)
+        });
         self.order = order;
     }
 }
@@ -263,13 +334,22 @@ impl Column {
         !matches!(self, Self::Agent | Self::Project | Self::Title)
     }
 
-    fn compare(self, a: &ListedSession, b: &ListedSession) -> Ordering {
+    fn compare(self, a: &ListedSession, b: &ListedSession, is_descending: bool) -> Ordering {
+        let by = if is_descending { self.ascending(b, a) } else { self.ascending(a, b) };
+        match self {
+            // Sessions without a time are last in both orders.
+            Self::LastCall => a.ended().is_none().cmp(&b.ended().is_none()).then(by),
+            _ => by,
+        }
+    }
+
+    fn ascending(self, a: &ListedSession, b: &ListedSession) -> Ordering {
         let (Ok(sa), Ok(sb)) = (&a.summary, &b.summary) else {
             return Ordering::Equal;
         };
         match self {
-            Self::Modified => a.found.modified.cmp(&b.found.modified),
-            Self::Agent => agent(a).cmp(agent(b)),
+            Self::LastCall => a.ended().cmp(&b.ended()),
+            Self::Agent => a.agent_name().cmp(b.agent_name()),
             Self::Project => sa.project.cmp(&sb.project),
             Self::Title => sa.title.to_lowercase().cmp(&sb.title.to_lowercase()),
             Self::Messages => sa.messages.cmp(&sb.messages),
@@ -284,27 +364,44 @@ impl Column {
     }
 }
 
-/// Returns the agent whose store contains a session, else its format.
-pub fn agent(listed: &ListedSession) -> &str {
-    let format = listed.summary.as_ref().map(SessionSummary::format_label);
-    listed.found.agent.or(format.ok()).unwrap_or_default()
-}
-
 fn matches(listed: &ListedSession, needle: &str) -> bool {
     let Ok(summary) = &listed.summary else {
         return false;
     };
     let path = listed.found.path.to_string_lossy();
-    let texts =
-        [agent(listed), &summary.title, summary.project.as_deref().unwrap_or_default(), &path];
+    let texts = [
+        listed.agent_name(),
+        &summary.title,
+        summary.project.as_deref().unwrap_or_default(),
+        &path,
+    ];
     needle.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(needle))
 }
 
-/// Files that are not listed.
-struct Missing {
+/// What is known once all files are read.
+struct ReadList {
     /// Warning that the search stopped at its limit.
     warning: Option<String>,
     n_own_outputs: usize,
+    /// Number of sub-agents by the session that started them.
+    sub_agents: HashMap<SessionKey, usize>,
+}
+
+/// File of a session, with the conversation in a file with several.
+type SessionKey = (PathBuf, Option<usize>);
+
+fn session_key(listed: &ListedSession) -> SessionKey {
+    (listed.found.path.clone(), listed.conversation)
+}
+
+/// Counts the sub-agents of each session.
+fn sub_agents(listing: &Listing) -> HashMap<SessionKey, usize> {
+    let mut counts = HashMap::new();
+    let starters = listing.starters().into_iter().enumerate();
+    for (_, starter) in starters.filter(|(idx, starter)| idx != starter) {
+        *counts.entry(session_key(&listing.sessions[starter])).or_default() += 1;
+    }
+    counts
 }
 
 fn read(
@@ -313,7 +410,7 @@ fn read(
     progress: &Progress,
     news: &Sender<ListedSession>,
     repaint: &Repaint,
-) -> Result<Missing, String> {
+) -> Result<ReadList, String> {
     let found = files(folder, progress)?;
     let mut cache = if keeps_state { Cache::load() } else { Cache::default() };
     let caches = ListCaches { summaries: &mut cache, usage: None };
@@ -325,7 +422,11 @@ fn read(
     // Rows are cached even after an error; a failure to save the cache is ignored.
     let _ = cache.save();
     match listing {
-        Ok(_) => Ok(Missing { warning: found.warning, n_own_outputs: found.own_outputs.len() }),
+        Ok(listing) => Ok(ReadList {
+            warning: found.warning,
+            n_own_outputs: found.own_outputs.len(),
+            sub_agents: sub_agents(&listing),
+        }),
         Err(cancelled) => Err(cancelled.to_string()),
     }
 }

@@ -60,7 +60,11 @@ pub fn round_values(input: &GridInput, points: f64, values: AxisValues) -> Vec<G
 }
 
 /// Returns the multiples in a range of the smallest round step that is at least `least`.
-fn round_values_between((from, to): (f64, f64), least: f64, values: AxisValues) -> Vec<GridMark> {
+pub fn round_values_between(
+    (from, to): (f64, f64),
+    least: f64,
+    values: AxisValues,
+) -> Vec<GridMark> {
     if !least.is_finite() || least <= 0.0 {
         return Vec::new();
     }

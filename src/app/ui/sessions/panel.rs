@@ -1,24 +1,25 @@
-//! The list of sessions on this machine: its head, and the table or the results of a search.
+//! The list of sessions on this machine: its head, and the table, the results of a search, or the page *Usage*.
 
 use crate::app::state::command::Commands;
 use crate::app::state::model::document::Document;
-use crate::app::state::sessions::list::{Sessions, SessionsCommand, UnreadFile};
+use crate::app::state::sessions::list::{ListPage, Sessions, SessionsCommand, UnreadFile};
 use crate::app::state::wording;
-use crate::app::ui::sessions::{results, search_field, table};
+use crate::app::ui::sessions::{head, results, search_field, table, usage};
 use crate::app::ui::theme::{palette, space};
 use crate::app::ui::widgets::text::{first_sentence, small, weak};
 use crate::app::ui::{theme, widgets};
 use crate::exec::stores::{AgentFolder, existing_folders};
 use crate::safe_text;
-use egui::{
-    Align, CentralPanel, Frame as UiFrame, Layout, Margin, ProgressBar, RichText, TextEdit,
-    TextStyle, Ui,
-};
+use egui::{CentralPanel, Frame as UiFrame, Margin, ProgressBar, RichText, TextEdit, Ui};
 
 /// Shows the list instead of a session.
 pub fn show(ui: &mut Ui, sessions: &Sessions, open: Option<&Document>, commands: &mut Commands) {
     let frame = UiFrame::new().fill(palette(ui).background).inner_margin(Margin::symmetric(16, 12));
     CentralPanel::default().frame(frame).show(ui, |ui| {
+        if sessions.page == ListPage::Usage {
+            usage::panel::show(ui, sessions, commands);
+            return;
+        }
         head(ui, sessions, commands);
         ui.add_space(space::S);
         search_field::show(ui, sessions, commands);
@@ -34,41 +35,39 @@ pub fn show(ui: &mut Ui, sessions: &Sessions, open: Option<&Document>, commands:
 }
 
 fn head(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
-    let mut ask = |command| commands.push(command);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::S;
-        ui.label(RichText::new("Sessions").text_style(TextStyle::Heading));
-        let place = match &sessions.folder {
-            Some(folder) => safe_text::one_line(&folder.display().to_string(), 60),
-            None => "sessions on this machine".to_owned(),
-        };
-        ui.label(weak(ui, place));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::secondary_button(ui, "Close", "Esc").clicked() {
-                ask(SessionsCommand::Close);
+    head::show(ui, sessions, commands, |ui, commands| {
+        let mut ask = |command| commands.push(command);
+        let mut filter = sessions.filter.clone();
+        let edit = TextEdit::singleline(&mut filter)
+            .id(table::filter_id())
+            .hint_text("Filter by title, agent or folder")
+            .desired_width(200.0)
+            .margin(Margin::symmetric(8, 5));
+        let edit = ui.add(edit).accessible_name("Filter sessions");
+        if edit.changed() {
+            ask(SessionsCommand::Filter(filter));
+        }
+        if let Some(only) = &sessions.only {
+            let name = safe_text::one_line(&only.name, 24);
+            let button = widgets::secondary_button(ui, &format!("{name} ✖"), "");
+            let button = button.accessible_name("List all sessions");
+            let help =
+                "Only the sessions of this row of the page Usage are listed. Click to list all.";
+            if button.on_hover_text(help).clicked() {
+                ask(SessionsCommand::ShowAll);
             }
-            let mut filter = sessions.filter.clone();
-            let edit = TextEdit::singleline(&mut filter)
-                .id(table::filter_id())
-                .hint_text("Filter by title, agent or folder")
-                .desired_width(200.0)
-                .margin(Margin::symmetric(8, 5));
-            let edit = ui.add(edit).accessible_name("Filter sessions");
-            if edit.changed() {
-                ask(SessionsCommand::Filter(filter));
+        }
+        if let Some(share) = sessions.progress() {
+            if widgets::secondary_button(ui, "Stop", "").clicked() {
+                ask(SessionsCommand::Stop);
             }
-            if let Some(share) = sessions.progress() {
-                if widgets::secondary_button(ui, "Stop", "").clicked() {
-                    ask(SessionsCommand::Stop);
-                }
-                let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
-                ui.add(bar.desired_width(120.0).desired_height(8.0));
-            }
-            let text = ui.label(weak(ui, counted(sessions)));
-            if !sessions.unread.is_empty() {
-                text.on_hover_ui(|ui| unread(ui, &sessions.unread));
-            }
-        });
+            let bar = ProgressBar::new(share.0 as f32).fill(palette(ui).accent);
+            ui.add(bar.desired_width(120.0).desired_height(8.0));
+        }
+        let text = ui.label(weak(ui, counted(sessions)));
+        if !sessions.unread.is_empty() {
+            text.on_hover_ui(|ui| unread(ui, &sessions.unread));
+        }
     });
     if let Some(problem) = &sessions.problem {
         ui.label(RichText::new(problem).color(palette(ui).bad));
@@ -113,6 +112,10 @@ fn unread(ui: &mut Ui, files: &[UnreadFile]) {
 fn empty_state(ui: &mut Ui, sessions: &Sessions, commands: &mut Commands) {
     let mut ask = |command| commands.push(command);
     if !sessions.rows.is_empty() {
+        if sessions.filter.is_empty() {
+            ui.label(weak(ui, "No session of this row is listed."));
+            return;
+        }
         ui.label(weak(ui, "No session contains this text."));
         ui.add_space(space::S);
         if widgets::secondary_button(ui, "Clear the filter", "").clicked() {

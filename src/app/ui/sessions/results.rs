@@ -7,7 +7,7 @@ use crate::app::state::sessions::list::{Sessions, SessionsCommand};
 use crate::app::state::sessions::search::{FoundRow, SessionSearch};
 use crate::app::state::wording;
 use crate::app::ui::parts::open_item;
-use crate::app::ui::sessions::table::age;
+use crate::app::ui::sessions::table::{age_of_call, last_call};
 use crate::app::ui::sessions::{keys, search_field};
 use crate::app::ui::theme::{palette, space};
 use crate::app::ui::widgets::text::{padded, small, weak};
@@ -137,8 +137,8 @@ fn show_row(
 fn session_row(ui: &mut Ui, session: &FoundSession, now: SystemTime) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = space::M;
-        let age = session.found.modified.map(|time| age(now, time));
-        ui.label(small(ui, age.unwrap_or_default()));
+        let last = session.times.map(|(_, last)| last);
+        last_call(ui, small(ui, age_of_call(now, last)), last);
         let text = format!(
             "{} in {}",
             wording::count(session.n_hits, "match"),

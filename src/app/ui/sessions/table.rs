@@ -4,7 +4,7 @@ use crate::app::state::command::Commands;
 use crate::app::state::compare::command::CompareCommand;
 use crate::app::state::model::document::{Document, Origin};
 use crate::app::state::open::command::OpenCommand;
-use crate::app::state::sessions::list::{Column, Sessions, SessionsCommand, agent};
+use crate::app::state::sessions::list::{Column, Sessions, SessionsCommand};
 use crate::app::state::wording;
 use crate::app::ui::parts::open_item;
 use crate::app::ui::sessions::keys;
@@ -27,7 +27,7 @@ const WIDE: f32 = 980.0;
 
 /// Columns with their titles, from left to right.
 const COLUMNS: [(Column, &str); 8] = [
-    (Column::Modified, "written"),
+    (Column::LastCall, "last call"),
     (Column::Agent, "agent"),
     (Column::Project, "project"),
     (Column::Title, "title"),
@@ -83,7 +83,8 @@ pub(crate) fn show(
             let listed = &sessions.rows[sessions.order[row.index()] as usize];
             let Ok(summary) = &listed.summary else { return };
             row.select(highlighted == Some(row.index()));
-            row.cells(|ui, column| cell(ui, column, listed, summary, now));
+            let sub_agents = sessions.sub_agents(listed);
+            row.cells(|ui, column| cell(ui, column, (listed, sub_agents), summary, now));
             let path = safe_text::one_line(&listed.found.path.display().to_string(), 300);
             let compare = open.map(|_| compare_command(listed));
             row.menu(|ui| open_item::menu(ui, open_command(listed), compare, commands));
@@ -140,7 +141,7 @@ fn columns(sessions: &Sessions, is_wide: bool) -> Vec<table::Column<'static, Col
 
 fn width(column: Column) -> Width {
     match column {
-        Column::Modified => Width::exact(104.0),
+        Column::LastCall => Width::exact(104.0),
         Column::Project => Width::initial(180.0).at_least(60.0).clip(true),
         Column::Title => Width::remainder().at_least(160.0).clip(true),
         Column::Messages | Column::Size => Width::exact(80.0),
@@ -152,17 +153,16 @@ fn width(column: Column) -> Width {
 fn cell(
     ui: &mut Ui,
     column: Column,
-    listed: &ListedSession,
+    (listed, sub_agents): (&ListedSession, usize),
     summary: &SessionSummary,
     now: SystemTime,
 ) {
     match column {
-        Column::Modified => {
-            let age = listed.found.modified.map(|time| age(now, time));
-            ui.label(weak(ui, age.unwrap_or_else(|| "–".to_owned())));
+        Column::LastCall => {
+            last_call(ui, weak(ui, age_of_call(now, listed.ended())), listed.ended());
         }
         Column::Agent => {
-            ui.add(Label::new(agent(listed)).truncate());
+            ui.add(Label::new(listed.agent_name()).truncate());
         }
         Column::Project => {
             let project = summary.project.as_deref().unwrap_or("–");
@@ -175,6 +175,10 @@ fn cell(
             if let Some(parent) = &listed.parent {
                 let parent = safe_text::one_line(parent.name(), 80);
                 title = format!("{title}  (sub-agent of {parent})");
+            }
+            if sub_agents > 0 {
+                let n = wording::count(sub_agents, "sub-agent");
+                title = format!("{title}  ({n})");
             }
             if let Some(repeats) = listed.repeats_text() {
                 let repeats = safe_text::one_line(&repeats, 120);
@@ -246,8 +250,27 @@ fn peak(ui: &mut Ui, summary: &SessionSummary) {
     ui.painter().rect_filled(rect.with_max_x(rect.left() + filled), 2.0, color);
 }
 
+/// Shows the age of the last call, with its time as hover text.
+pub(crate) fn last_call(ui: &mut Ui, age: RichText, time: Option<i64>) {
+    let help = match time.and_then(time_of_call) {
+        Some(time) => format!("Last call: {}", wording::minute(time)),
+        None => "The file does not record when its calls were made.".to_owned(),
+    };
+    ui.label(age).on_hover_text(help);
+}
+
+/// Formats the age of the last call, from its time in milliseconds since 1970: `2 days ago`, `–` if not recorded.
+pub(crate) fn age_of_call(now: SystemTime, time: Option<i64>) -> String {
+    time.and_then(time_of_call).map_or_else(|| "–".to_owned(), |time| age(now, time))
+}
+
+fn time_of_call(milliseconds: i64) -> Option<SystemTime> {
+    let since_epoch = Duration::from_millis(u64::try_from(milliseconds).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(since_epoch)
+}
+
 /// Formats an age, such as `2 days ago`.
-pub(crate) fn age(now: SystemTime, then: SystemTime) -> String {
+fn age(now: SystemTime, then: SystemTime) -> String {
     const UNITS: [(u64, &str); 4] =
         [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let seconds = now.duration_since(then).unwrap_or(Duration::ZERO).as_secs();

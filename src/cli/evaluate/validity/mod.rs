@@ -7,8 +7,8 @@ mod people;
 use crate::analysis::rereads::{
     FileReads, RereadItem, RereadModel, Validity, observed_items, parse_items, write_items,
 };
-use crate::cli::args::GlobalOptions;
-use crate::cli::output::{note, print, progress};
+use crate::cli::args::{GlobalOptions, InputArgs};
+use crate::cli::output::{note, print};
 use crate::cli::status::Status;
 use crate::cli::targets::Targets;
 use crate::exec::{OwnFileKind, check_own, read_packed_text, write_own};
@@ -81,7 +81,7 @@ impl ValidityArgs {
     /// Reads all sessions, or the table of items that is given instead, and writes the files.
     pub(super) fn run(
         &self,
-        paths: &[PathBuf],
+        inputs: &InputArgs,
         shared: &GlobalOptions,
         model: &RereadModel,
     ) -> anyhow::Result<Status> {
@@ -89,7 +89,7 @@ impl ValidityArgs {
         for (path, kind) in &outputs {
             path.as_deref().map_or(Ok(()), |path| check_own(path, *kind))?;
         }
-        let Observed { items, source } = self.observed(paths, shared)?;
+        let Observed { items, source } = self.observed(inputs, shared)?;
         let validity = Validity::of(&items, model, source);
         let of_files = |path: &Option<PathBuf>, text: &dyn Fn() -> anyhow::Result<String>, kind| {
             let Some(path) = path else {
@@ -111,8 +111,8 @@ impl ValidityArgs {
     }
 
     /// Returns the items of all sessions or of a table, and what they come from.
-    fn observed(&self, paths: &[PathBuf], shared: &GlobalOptions) -> anyhow::Result<Observed> {
-        if let [path] = paths
+    fn observed(&self, inputs: &InputArgs, shared: &GlobalOptions) -> anyhow::Result<Observed> {
+        if let [path] = &inputs.files[..]
             && is_table(path)
         {
             let column = match &self.by_person {
@@ -135,11 +135,10 @@ impl ValidityArgs {
                 "--by-person {name}: sessions have no columns; use repository or folder, or give a table"
             );
         }
-        let targets = Targets::new("evaluate", paths, shared)?;
+        let targets = Targets::new("evaluate", inputs, shared)?;
         let (mut people, mut items) = (People::new(by), Vec::new());
         let mut session = 0;
         targets.each(shared, |id, case| {
-            progress(&format!("{id}"));
             if !case.session.compactions.is_empty() {
                 let person = people.number(&id.file, &case.session);
                 let found = observed_items(&FileReads::new(case), case, (session, person));
@@ -148,7 +147,6 @@ impl ValidityArgs {
             }
             Ok(())
         })?;
-        progress("");
         Ok(Observed { items, source: "own sessions".to_owned() })
     }
 }

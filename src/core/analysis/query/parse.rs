@@ -1,7 +1,7 @@
 //! Parses a query, and reports errors with their position.
 
 use super::{Flag, Kind, Needle, NumberKey, Query, Term, Test, ToolPattern, kind_name};
-use crate::analysis::nearest;
+use crate::names::nearest;
 use crate::session::Role;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};

@@ -211,10 +211,18 @@ pub struct Check {
     pub measure: Measure,
     /// True if it is within its limit.
     pub ok: bool,
-    /// False if there is nothing to judge: a session without such facts.
+    /// False if there is nothing to judge, such as facts of a session that states none or the cost of a model without a price.
     pub is_judged: bool,
     /// The figure and its limit, as text.
     pub text: String,
+}
+
+impl Check {
+    /// Makes a check that could not be judged fail.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { ok: self.ok && self.is_judged, ..self }
+    }
 }
 
 /// Checks a run against limits and against the earlier run, if given.
@@ -260,7 +268,8 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Checks the cost. Without prices, total tokens are compared with the earlier run, and a limit in dollars fails.
+    /// Checks the cost. Without prices, total tokens are compared with the earlier run, and a limit in dollars is
+    /// not judged.
     fn cost(&self, found: &mut Vec<Check>) {
         let limit = self.limits.cost;
         let is_known = self.now.cost.is_some() && self.before.is_none_or(|b| b.cost.is_some());
@@ -271,9 +280,9 @@ impl Checker<'_> {
         if matches!(limit, Some(Limit::AtMost(_))) && self.now.cost.is_none() {
             found.push(Check {
                 measure: Measure::Cost,
-                ok: false,
-                is_judged: true,
-                text: "unknown: no price for this model; set one with --price-as or --prices"
+                ok: true,
+                is_judged: false,
+                text: "not judged: no price for this model; set one with --price-as or --prices"
                     .to_owned(),
             });
         }

@@ -192,7 +192,7 @@ fn checked<'a>(policy: &'a Policy, name: &str, values: &[f64]) -> Result<&'a Kno
     policy.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
         policy: policy.name.clone(),
         knob: name.to_owned(),
-        known: String::new(),
+        known: policy.knobs.iter().map(|k| k.name.clone()).collect(),
     })
 }
 

@@ -11,6 +11,7 @@ use crate::engine::expr::{Expr, ExprError, Moment};
 use crate::engine::meter::Meter;
 use crate::engine::named::window::NamedWindow;
 use crate::engine::policy::stages::Stage;
+use crate::names::unknown;
 use crate::units::Tokens;
 pub use listing::{Evidence, PolicyKind, Proof};
 use serde::Deserialize;
@@ -175,14 +176,14 @@ pub enum PolicyError {
     #[error("{0}")]
     Invalid(String),
     /// The knob does not exist.
-    #[error("{policy} has no setting named {knob:?}; it has {known}")]
+    #[error("{}", unknown(&format!("{} has no setting named", .policy), .knob, .known))]
     NoSuchKnob {
         /// The policy.
         policy: String,
         /// The requested name.
         knob: String,
         /// The existing knobs.
-        known: String,
+        known: Vec<String>,
     },
     /// A fraction for a knob that takes whole numbers.
     #[error("{knob} = {value} is not a whole number of {unit}")]
@@ -234,7 +235,7 @@ impl Policy {
         let knob = self.knob(name).ok_or_else(|| PolicyError::NoSuchKnob {
             policy: self.name.clone(),
             knob: name.to_owned(),
-            known: self.knobs.iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", "),
+            known: self.knobs.iter().map(|k| k.name.clone()).collect(),
         })?;
         let [low, high] = knob.range;
         if !(low..=high).contains(&value) {

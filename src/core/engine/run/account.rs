@@ -25,7 +25,7 @@ impl Run<'_> {
 
     /// Applies an edit of a stage and records its event. `request` is the size of the summary request, if one was made.
     pub(super) fn apply(&mut self, idx: usize, mut edit: Edit, request: Option<RequestSize>) {
-        let event = self.outcome.events.len() as u32;
+        let event = self.next_event();
         let measured = self.measured();
         self.mutate(idx);
         let before = self.working.tokens();

@@ -34,12 +34,22 @@ pub(super) struct Live {
     compared: (u32, f64),
     /// Whether a report was learned from.
     has_learned: bool,
-    /// Number of events that were returned.
-    n_returned: usize,
+    /// Number of events that were taken.
+    n_taken: u32,
+    /// The last taken event of each stage.
+    last_taken: Vec<TakenEvent>,
     /// Whether the provider rejected the call because its context was too long.
     is_too_long: bool,
     /// Whether a stage must act because the policy has none for rejected calls.
     is_forced: bool,
+}
+
+/// What a stage compares its next event with.
+#[derive(Debug)]
+struct TakenEvent {
+    number: u32,
+    stage: String,
+    messages: Vec<Range<usize>>,
 }
 
 impl<'a> Run<'a> {
@@ -55,7 +65,8 @@ impl<'a> Run<'a> {
             learns,
             compared: (0, 0.0),
             has_learned: false,
-            n_returned: 0,
+            n_taken: 0,
+            last_taken: Vec::new(),
             is_too_long: false,
             is_forced: false,
         });
@@ -167,20 +178,41 @@ impl<'a> Run<'a> {
         &self.working.context
     }
 
-    /// Returns the events since the last time.
-    pub fn new_events(&mut self) -> &[Event] {
-        let n_events = self.outcome.events.len();
-        let from = match &mut self.live {
-            Some(live) => std::mem::replace(&mut live.n_returned, n_events),
-            None => 0,
-        };
-        // Nobody reads their texts again.
-        for event in &mut self.outcome.events[..from] {
-            if !event.files.is_empty() || !event.log.is_empty() {
-                (event.files, event.log) = (Vec::new(), Vec::new());
+    /// Takes the events since the last time: a conversation may have any number of calls.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let events = std::mem::take(&mut self.outcome.events);
+        if let Some(live) = &mut self.live {
+            for event in &events {
+                live.last_taken.retain(|last| last.stage != event.stage);
+                live.last_taken.push(TakenEvent {
+                    number: live.n_taken,
+                    stage: event.stage.clone(),
+                    messages: event.messages.clone(),
+                });
+                live.n_taken += 1;
             }
         }
-        &self.outcome.events[from..]
+        events
+    }
+
+    /// Returns the number of the next event.
+    pub(super) fn next_event(&self) -> u32 {
+        self.n_taken() + self.outcome.events.len() as u32
+    }
+
+    /// Returns the last event of a stage: its number, and the messages that it changed.
+    pub(super) fn last_event(&self, stage: &str) -> Option<(u32, &[Range<usize>])> {
+        let events = &self.outcome.events;
+        if let Some(at) = events.iter().rposition(|event| event.stage == stage) {
+            return Some((self.n_taken() + at as u32, &events[at].messages));
+        }
+        let mut taken = self.live.iter().flat_map(|live| &live.last_taken);
+        let last = taken.find(|last| last.stage == stage)?;
+        Some((last.number, &last.messages))
+    }
+
+    fn n_taken(&self) -> u32 {
+        self.live.as_ref().map_or(0, |live| live.n_taken)
     }
 
     /// Returns the mean relative error of the counts so far, each compared with the usage that the provider reported for

@@ -3,6 +3,7 @@
 use super::FORMAT;
 use super::event::{CopilotEvent, EventContent};
 use crate::formats::notes::Notes;
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::{Input, ParseError, Parsed, json};
@@ -63,12 +64,12 @@ pub(super) fn read(
         }));
     }
     let spans = events.iter().map(|event| &event.span);
-    input.set_project(
-        &mut sessions,
-        spans,
-        &["data", "context", "cwd"],
-        &["data", "copilotVersion"],
-    );
+    let places = OriginPlaces {
+        folder: &["data", "context", "cwd"],
+        version: &["data", "copilotVersion"],
+        id: &["data", "sessionId"],
+    };
+    input.set_origin(&mut sessions, spans, &places);
     log.finish(input, sessions, "GitHub Copilot CLI events without a message")
 }
 

@@ -4,7 +4,7 @@ mod notation;
 mod reader;
 
 pub use notation::{PLAIN, notation};
-pub use reader::{MessageReader, PlannedMessage};
+pub use reader::{MessageReader, PlannedMessage, parse_message};
 
 use super::message_list::Dialect;
 use super::{anthropic_messages, gemini_api, openai_chat, openai_responses};

@@ -47,7 +47,7 @@ impl MessageReader {
     /// # Errors
     /// A sentence if it is no JSON object.
     pub fn read_request(&self, request: &str) -> Result<Vec<Draft>, String> {
-        let value = parse(request)?;
+        let value = parse_message(request)?;
         Ok((self.dialect.body)(&value).into_iter().map(|(_, draft)| draft).collect())
     }
 
@@ -56,7 +56,7 @@ impl MessageReader {
     /// # Errors
     /// A sentence if it is no message of this format.
     pub fn read(&mut self, message: &str) -> Result<Vec<Draft>, String> {
-        let value = parse(message)?;
+        let value = parse_message(message)?;
         let drafts = (self.dialect.messages)(&value, &mut self.calls)?;
         if drafts.is_empty() {
             return Err("this is no message that is sent to the model".to_owned());
@@ -111,7 +111,11 @@ fn message_of(entry: &ManagedEntry) -> Option<usize> {
     }
 }
 
-fn parse(text: &str) -> Result<Value, String> {
+/// Parses a message. Lone surrogates, which no `String` can hold, become U+FFFD.
+///
+/// # Errors
+/// A sentence if it is no JSON object.
+pub fn parse_message(text: &str) -> Result<Value, String> {
     let value = json::parse_lenient(text.as_bytes());
     let value = value.map_err(|error| format!("this is no JSON: {error}"))?;
     if value.is_object() { Ok(value) } else { Err("this is no JSON object".to_owned()) }

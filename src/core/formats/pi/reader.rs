@@ -1,6 +1,7 @@
 //! Builds conversations from the entries on the path to a leaf.
 
 use super::entry::{EntryContent, EntryRef, PiCompaction, PiEntry};
+use crate::formats::parsed::OriginPlaces;
 use crate::formats::read_log::ReadLog;
 use crate::formats::transcript::Transcript;
 use crate::formats::tree::Tree;
@@ -31,7 +32,8 @@ pub(crate) fn read(
     let mut sessions: Vec<Session> = reader.transcript(&main, 0, progress)?.into_iter().collect();
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
-    input.set_project(&mut sessions, spans, &["cwd"], &[]);
+    let places = OriginPlaces { folder: &["cwd"], version: &[], id: &["id"] };
+    input.set_origin(&mut sessions, spans, &places);
     reader.log.finish(input, sessions, "a Pi session without a message")
 }
 

@@ -30,10 +30,19 @@ pub use systems::{NATIVE, Native};
 pub struct Exported {
     /// Its text.
     pub text: String,
-    /// Name of the file, for messages.
-    pub file: &'static str,
+    /// Place that the text belongs in, for messages: a file, or a description.
+    pub place: &'static str,
     /// Settings that the text cannot express: those without a key, and those that the shipped code ignores.
     pub notes: Vec<String>,
+}
+
+impl Exported {
+    /// Returns the name of the file that the text belongs in, if it has one.
+    pub fn file_name(&self) -> Option<&'static str> {
+        // A part of a file follows its name: `config.yaml, in a model`.
+        let name = self.place.split(',').next()?;
+        (!name.contains(' ')).then_some(name)
+    }
 }
 
 /// One setting with its key.
@@ -209,7 +218,7 @@ pub fn export(policy: &Policy, knobs: &KnobValues) -> Result<Exported, String> {
     } else {
         native.write(kind_name.as_deref(), settings)
     };
-    Ok(Exported { text, file: native.file, notes })
+    Ok(Exported { text, place: native.file, notes })
 }
 
 /// Returns notes for changed settings that a program does not contain. `chosen` is the setting of the class.

@@ -121,6 +121,14 @@ fn remove_all() -> MutexGuard<'static, BTreeMap<PathBuf, UnfinishedKind>> {
     all
 }
 
+/// Returns whether a path is that of a temporary file or folder of ours, or of a file in such a folder.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    path.components().any(|part| {
+        let name = part.as_os_str().to_str();
+        name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+    })
+}
+
 /// Creates a temporary file in a folder after removing the leftovers of killed processes.
 pub(super) fn temporary_file(
     mut builder: tempfile::Builder<'_, 'static>,

@@ -30,6 +30,9 @@ impl TemporaryFolder {
         "managed.manifest.json",
     ];
 
+    /// The only folder that it may contain: files of archives.
+    pub(crate) const UNPACKED: &str = "unpacked";
+
     /// The environment variable that names the parent folder.
     pub(crate) const VARIABLE: &str = if cfg!(windows) { "TMP" } else { "TMPDIR" };
 
@@ -70,16 +73,20 @@ pub(super) fn remove(folder: &Path, held: File) -> io::Result<()> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()?;
     let is_known = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        is_file && name.is_some_and(|name| name == LOCK || TemporaryFolder::FILES.contains(&name))
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => name == LOCK || TemporaryFolder::FILES.contains(&name),
+            Ok(found) => found.is_dir() && name == TemporaryFolder::UNPACKED,
+            Err(_) => false,
+        }
     };
     if !is_private(folder)? || !paths.iter().all(is_known) {
         return Ok(());
     }
     let lock = lock_path(folder);
-    for file in paths.iter().filter(|path| **path != lock) {
-        fs::remove_file(file)?;
+    for path in paths.iter().filter(|path| **path != lock) {
+        // Neither follows links.
+        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
     }
     fs::remove_file(lock)?;
     // Windows removes a file when it is closed.
@@ -135,6 +142,8 @@ mod tests {
         let abandoned = leftover(here.path(), ".plimsoll-dead01.tmp", OLD).unwrap();
         let used = leftover(here.path(), ".plimsoll-used01.tmp", OLD).unwrap();
         let young = leftover(here.path(), ".plimsoll-made01.tmp", Duration::ZERO).unwrap();
+        fs::create_dir_all(abandoned.join("unpacked/0/talks")).unwrap();
+        fs::write(abandoned.join("unpacked/0/talks/a.json"), "{}").unwrap();
         let held = File::open(lock_path(&used)).unwrap();
         held.lock().unwrap();
         remove_leftovers_in(here.path()).unwrap();

@@ -3,6 +3,9 @@
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
+/// A byte order mark, which some editors write at the start of a text.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// A value of a JSON text.
 #[derive(Debug)]
 pub(super) struct Node {
@@ -32,13 +35,14 @@ pub(super) struct Member {
 }
 
 impl Node {
-    /// Parses a whole text.
+    /// Parses a whole text, which may begin with a byte order mark.
     ///
     /// # Errors
     /// Returns the reason if it is not JSON, such as JSON with comments.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        serde_json::from_str::<IgnoredAny>(text).map_err(|error| error.to_string())?;
-        let mut scanner = Scanner { text, at: 0 };
+        let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        serde_json::from_str::<IgnoredAny>(json).map_err(|error| error.to_string())?;
+        let mut scanner = Scanner { text, at: text.len() - json.len() };
         scanner.node().ok_or_else(|| "it is not JSON".to_owned())
     }
 
@@ -170,6 +174,8 @@ mod tests {
         assert_eq!(array.elements().unwrap()[1].text(), Some("x\"]"));
         assert_eq!(&text[node.get("c").unwrap().span.clone()], "-2e3");
         assert!(node.get("d").is_none());
+        let marked = Node::parse("\u{feff}[1]").unwrap();
+        assert_eq!(marked.children().first(), Some(&(4..5)));
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::exec::files::{
 use crate::exec::shell::quoted;
 use difference::difference;
 use record::Record;
-use settings::{HookEntry, add, commands, remove, without};
+pub(super) use record::path as records_path;
+use settings::{HookEntry, NO_SETTINGS, add, commands, is_blank, object_of, remove, without};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,6 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 16 << 20;
 /// Seconds after which an agent ends a hook. Plimsoll gives up earlier.
 const TIMEOUT: u64 = 2;
-/// Text of a settings file that does not exist.
-const NO_SETTINGS: &str = "{}\n";
 /// The first line of a plugin.
 const PLUGIN_START: &str = "// Plugin of Plimsoll.";
 
@@ -40,10 +39,38 @@ pub struct HookChange {
     pub after: Option<String>,
     /// What to do afterwards.
     pub next_step: Option<&'static str>,
+    /// Whether the text after is the one before the installation.
+    is_restored: bool,
     record: Option<Record>,
 }
 
+/// What a change does to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAction {
+    /// Nothing.
+    Unchanged,
+    /// The file did not exist.
+    Created,
+    /// Hooks are added or removed.
+    Changed,
+    /// The file becomes what it was before the installation.
+    Restored,
+    /// The installation created the file.
+    Removed,
+}
+
 impl HookChange {
+    /// Returns what the change does to the file.
+    pub fn action(&self) -> FileAction {
+        match (&self.before, &self.after) {
+            (before, after) if before == after => FileAction::Unchanged,
+            (None, _) => FileAction::Created,
+            (_, None) => FileAction::Removed,
+            _ if self.is_restored => FileAction::Restored,
+            _ => FileAction::Changed,
+        }
+    }
+
     /// Returns whether anything changes.
     pub fn is_change(&self) -> bool {
         self.before != self.after
@@ -93,8 +120,10 @@ pub fn install(agent: &HookedAgent) -> Result<HookChange, String> {
     let (after, record) = match &agent.declares {
         Declares::Settings { events, .. } => {
             let entries = entries(agent, events);
-            installed(agent, &path, before.as_deref(), &entries)
-                .map_err(|error| cannot_change(&path, &error))?
+            installed(agent, &path, before.as_deref(), &entries).map_err(|error| {
+                let entries = object_of(&entries).unwrap_or_default();
+                cannot_change(&path, &error, &format!("add these hooks by hand: {entries}"))
+            })?
         }
         Declares::Plugin { text, .. } => {
             if before.as_ref().is_some_and(|before| !before.starts_with(PLUGIN_START)) {
@@ -105,7 +134,8 @@ pub fn install(agent: &HookedAgent) -> Result<HookChange, String> {
             (text.replace("\"PLIMSOLL\"", &program), None)
         }
     };
-    Ok(HookChange { path, before, after: Some(after), next_step: agent.next_step, record })
+    let (after, next_step) = (Some(after), agent.next_step);
+    Ok(HookChange { path, before, after, next_step, is_restored: false, record })
 }
 
 /// Returns the text of a settings file with the hooks, and the record.
@@ -115,7 +145,7 @@ fn installed(
     before: Option<&str>,
     entries: &[HookEntry],
 ) -> Result<(String, Option<Record>), String> {
-    let text = before.unwrap_or(NO_SETTINGS);
+    let text = before.unwrap_or_default();
     let own: Vec<_> = commands(text)?.into_iter().filter(|(_, c)| is_own(c, agent)).collect();
     let wanted: Vec<_> =
         entries.iter().map(|entry| (entry.event.to_owned(), entry.command.clone())).collect();
@@ -125,7 +155,8 @@ fn installed(
     }
     let cleared = remove(text, &|command| is_own(command, agent))?;
     let added = add(&cleared, entries)?;
-    let record = Record::new(&added.text, added.inserted, before.is_none());
+    let is_new = before.is_none() || record::of(path).is_some_and(|record| record.is_new);
+    let record = Record::new(&added.text, added.inserted, is_new);
     Ok((added.text, Some(record)))
 }
 
@@ -136,34 +167,54 @@ fn installed(
 pub fn uninstall(agent: &HookedAgent) -> Result<HookChange, String> {
     let path = path_of(agent)?;
     let before = read(&path)?;
-    let after = match (&before, &agent.declares) {
-        (None, _) => None,
+    let (after, is_restored) = match (&before, &agent.declares) {
+        (None, _) => (None, false),
         (Some(text), Declares::Plugin { .. }) => {
-            (!text.starts_with(PLUGIN_START)).then(|| text.clone())
+            ((!text.starts_with(PLUGIN_START)).then(|| text.clone()), false)
         }
         (Some(text), Declares::Settings { .. }) => {
-            uninstalled(agent, &path, text).map_err(|error| cannot_change(&path, &error))?
+            uninstalled(agent, &path, text).map_err(|error| {
+                let advice = format!(
+                    "remove the hooks with the command `plimsoll hook {}` by hand",
+                    agent.name
+                );
+                cannot_change(&path, &error, &advice)
+            })?
         }
     };
-    Ok(HookChange { path, before, after, next_step: None, record: None })
+    Ok(HookChange { path, before, after, next_step: None, is_restored, record: None })
 }
 
-/// Returns the text of a settings file without the hooks; `None` if the installation created the file.
-fn uninstalled(agent: &HookedAgent, path: &Path, text: &str) -> Result<Option<String>, String> {
+/// Returns the text of a settings file without the hooks (`None` if the installation created the file), and whether it is
+/// the text before the installation.
+fn uninstalled(
+    agent: &HookedAgent,
+    path: &Path,
+    text: &str,
+) -> Result<(Option<String>, bool), String> {
     let record = record::of(path);
     let exact = record.as_ref().filter(|record| record.is_of(text));
-    let cleared = match exact.and_then(|record| without(text, &record.inserted)) {
+    let exact = exact.and_then(|record| without(text, &record.inserted));
+    let is_restored = exact.is_some();
+    let cleared = match exact {
         Some(before) => before,
         None => remove(text, &|command| is_own(command, agent))?,
     };
-    let is_empty = cleared.split_whitespace().collect::<String>() == "{}";
-    let is_new = record.is_some_and(|record| record.is_new);
-    Ok((!(is_new && is_empty)).then_some(cleared))
+    let is_created = match record {
+        Some(record) => record.is_new && (is_blank(&cleared) || is_empty_object(&cleared)),
+        // Installed with `--no-state`: the text of a created file remains.
+        None => cleared == NO_SETTINGS && text != cleared,
+    };
+    Ok(((!is_created).then_some(cleared), is_restored))
 }
 
-fn cannot_change(path: &Path, error: &str) -> String {
+fn is_empty_object(text: &str) -> bool {
+    text.split_whitespace().collect::<String>() == "{}"
+}
+
+fn cannot_change(path: &Path, error: &str, advice: &str) -> String {
     format!(
-        "cannot change the hooks in {} ({error}); it must be JSON without comments: change it, or edit the hooks as shown in docs/hooks.md",
+        "cannot change the hooks in {} ({error}), which must be JSON without comments; {advice}",
         path.display()
     )
 }

@@ -6,7 +6,10 @@ import { spawn } from "node:child_process"
 
 const COMMAND = "PLIMSOLL"
 const LIMIT_MS = 2000
+// A failure is not remembered, but a plimsoll that always fails must not delay every request.
+const MAX_FAILURES = 3
 
+// Returns the output, which is empty after a failure.
 function ask(event) {
   return new Promise((resolve) => {
     let text = ""
@@ -29,6 +32,7 @@ function ask(event) {
 
 export const Plimsoll = async ({ client }) => {
   const handedBack = new Map()
+  const failures = new Map()
 
   async function constraints(name, id) {
     try {
@@ -50,8 +54,11 @@ export const Plimsoll = async ({ client }) => {
       const summary = output.messages.findLast(({ info }) => info.role === "assistant" && info.summary === true)
       if (!summary || !summary.info.time?.completed) return
       const { id, sessionID } = summary.info
-      if (!handedBack.has(id)) {
-        handedBack.set(id, await constraints("experimental.chat.messages.transform", sessionID))
+      const failed = failures.get(id) ?? 0
+      if (!handedBack.has(id) && failed < MAX_FAILURES) {
+        const answer = await constraints("experimental.chat.messages.transform", sessionID)
+        if (answer) handedBack.set(id, answer.trim())
+        else failures.set(id, failed + 1)
       }
       const text = handedBack.get(id)
       const last = summary.parts.findLast((part) => part.type === "text")

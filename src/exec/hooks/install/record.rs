@@ -7,6 +7,7 @@ use crate::exec::files::{
 use crate::exec::hooks::location::folder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,9 @@ pub(super) fn set(settings: &Path, record: Option<Record>) -> io::Result<()> {
     if !is_changed {
         return Ok(());
     }
+    if records.is_empty() {
+        return fs::remove_file(&path);
+    }
     create_private_folder(parent_folder(&path))?;
     replace_private(&path, &serde_json::to_vec_pretty(&records)?)
 }
@@ -70,6 +74,7 @@ fn key(settings: &Path) -> String {
     settings.to_string_lossy().into_owned()
 }
 
-fn path() -> Option<PathBuf> {
+/// Returns the path of the records; `None` without a home folder.
+pub(in super::super) fn path() -> Option<PathBuf> {
     Some(folder()?.join("installed.json"))
 }

@@ -2,11 +2,14 @@
 //!
 //! Agents share a form: `{"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}`.
 
-use super::json_text::{Content, Node};
+use super::json_text::{BYTE_ORDER_MARK, Content, Node};
 use crate::json::{Map, Value, json};
 use serde::Serialize as _;
 use serde_json::ser::PrettyFormatter;
 use std::ops::Range;
+
+/// Settings without content.
+pub(super) const NO_SETTINGS: &str = "{}\n";
 
 /// A hook of an agent's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +46,26 @@ pub(super) struct Added {
     pub(super) inserted: Vec<Range<usize>>,
 }
 
-/// Adds hooks to the text of a settings file.
+/// Returns whether a text contains nothing.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim().is_empty()
+}
+
+/// Returns the hooks as an object on one line, for a person to add.
+pub(super) fn object_of(entries: &[HookEntry]) -> Result<String, String> {
+    add("{\"hooks\":{}}", entries).map(|added| added.text)
+}
+
+/// Adds hooks to the text of a settings file. A text without content counts as an object without members.
 ///
 /// # Errors
 /// Returns the reason if the text is not JSON or has another form.
 pub(super) fn add(text: &str, entries: &[HookEntry]) -> Result<Added, String> {
+    if is_blank(text) {
+        let object = add(NO_SETTINGS, entries)?.text;
+        let inserted = text.len()..text.len() + object.len();
+        return Ok(Added { text: format!("{text}{object}"), inserted: vec![inserted] });
+    }
     let mut added = Added { text: text.to_owned(), inserted: Vec::new() };
     for entry in entries {
         let (at, insertion) = insertion(&added.text, entry)?;
@@ -174,8 +192,11 @@ impl Style {
 /// # Errors
 /// Returns the reason if the text is not JSON.
 pub(super) fn commands(text: &str) -> Result<Vec<(String, String)>, String> {
-    let root = Node::parse(text)?;
     let mut found = Vec::new();
+    if is_blank(text) {
+        return Ok(found);
+    }
+    let root = Node::parse(text)?;
     for member in root.get("hooks").and_then(Node::members).unwrap_or_default() {
         for handler in handlers(&member.value) {
             let command = handler.get("command").and_then(Node::text);
@@ -196,6 +217,9 @@ fn handlers(groups: &Node) -> impl Iterator<Item = &Node> {
 /// Returns the reason if the text is not JSON.
 pub(super) fn remove(text: &str, is_own: &dyn Fn(&str) -> bool) -> Result<String, String> {
     let mut text = text.to_owned();
+    if is_blank(&text) {
+        return Ok(text);
+    }
     loop {
         let root = Node::parse(&text)?;
         let Some(range) = first_removal(&root, is_own) else {
@@ -252,7 +276,11 @@ mod tests {
         vec![entry("PreCompact", None), entry("SessionStart", Some("compact"))]
     }
 
-    const TEXTS: [&str; 11] = [
+    const TEXTS: [&str; 15] = [
+        "",
+        " \n",
+        "\u{feff}",
+        "\u{feff}{\"model\":\"m\"}\n",
         "{}",
         "{ }\n",
         "{\n}\n",
@@ -285,7 +313,7 @@ mod tests {
             let is_own = |command: &str| command.starts_with("plimsoll");
             let removed = remove(&added.text, &is_own).unwrap();
             let had_empty = text.contains("[]") || text.contains("{}") || text.starts_with("{ }");
-            let had_empty = had_empty || text.contains("{\n}");
+            let had_empty = had_empty || text.contains("{\n}") || is_blank(text);
             if !had_empty {
                 assert_eq!(removed, text);
             }
@@ -309,7 +337,7 @@ mod tests {
 
     #[test]
     fn another_form_is_an_error() {
-        for text in ["[]", "{\"hooks\": 1}", "{\"hooks\": {\"PreCompact\": {}}}", "{} // x", ""] {
+        for text in ["[]", "{\"hooks\": 1}", "{\"hooks\": {\"PreCompact\": {}}}", "{} // x"] {
             assert!(add(text, &entries()).is_err(), "{text}");
         }
     }

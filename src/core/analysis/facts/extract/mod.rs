@@ -111,7 +111,8 @@ impl FactDraft {
 /// The session, indexed for the extractors.
 struct Material<'a> {
     session: &'a Session,
-    /// Arguments of the tool call in each part, if the part is one and they are JSON.
+    /// Arguments of the tool call in each part, if the part is one and they are JSON; empty for constraints, which do not
+    /// need them.
     arguments: Vec<Option<Value>>,
     /// The tool calls with their results.
     tool_calls: ToolCalls,
@@ -120,8 +121,11 @@ struct Material<'a> {
 }
 
 impl<'a> Material<'a> {
-    fn new(session: &'a Session) -> Self {
-        let arguments = session.parts.par_iter().map(|part| match &part.body {
+    fn new(session: &'a Session, kinds: &[FactKind]) -> Self {
+        // Hooks read the constraints of long sessions and have little time.
+        let is_parsed = kinds.iter().any(|kind| *kind != FactKind::Constraint);
+        let parsed = if is_parsed { &session.parts[..] } else { &[] };
+        let arguments = parsed.par_iter().map(|part| match &part.body {
             Body::ToolCall { arguments, .. } => crate::json::from_str(arguments).ok(),
             _ => None,
         });
@@ -145,7 +149,7 @@ impl<'a> Material<'a> {
     fn calls(&self) -> impl Iterator<Item = (LocatedPart<'a>, &'a str, &Value)> {
         self.located_parts().filter_map(|located| match &located.part.body {
             Body::ToolCall { tool, .. } => {
-                let arguments = self.arguments[located.part_idx as usize].as_ref()?;
+                let arguments = self.arguments.get(located.part_idx as usize)?.as_ref()?;
                 Some((located, &**tool, arguments))
             }
             _ => None,
@@ -208,7 +212,7 @@ fn located_parts(session: &Session) -> impl Iterator<Item = LocatedPart<'_>> {
 
 /// Returns the facts of some kinds in order, each with the message that replaces it.
 pub(super) fn of_kinds(session: &Session, kinds: &[FactKind]) -> Vec<FactDraft> {
-    let material = Material::new(session);
+    let material = Material::new(session, kinds);
     let wanted = EXTRACTORS.par_iter().filter(|(kind, _)| kinds.contains(kind));
     let found = wanted.map(|(_, find)| {
         let mut found = Vec::new();

@@ -114,8 +114,9 @@ impl Run<'_> {
             let summaries = self.working.summaries();
             summaries.map(|(id, summary)| (id, Arc::clone(&summary.text))).collect()
         };
-        let repeated = done.repeats.then(|| self.last_event(stage)).flatten();
-        let event = repeated.unwrap_or(self.outcome.events.len() as u32);
+        let last = || self.last_event(&self.triggers.stage(stage).id);
+        let repeated = done.repeats.then(last).flatten().map(|(number, _)| number);
+        let event = repeated.unwrap_or_else(|| self.next_event());
         let metered = self.working.metered().as_f64();
         let context_change = self.change(stage, pending, &mut done, event);
         let changed = context_change.is_some();
@@ -167,13 +168,6 @@ impl Run<'_> {
         if changed {
             self.note_removed(stage, metered);
         }
-    }
-
-    /// Returns the index of the last event of a stage.
-    fn last_event(&self, stage: usize) -> Option<u32> {
-        let id = &self.triggers.stage(stage).id;
-        let last = self.outcome.events.iter().rposition(|e| e.stage == *id);
-        last.map(|at| at as u32)
     }
 
     /// Returns the number of earlier summaries that were removed without being shown to the author of the new one.
@@ -261,10 +255,9 @@ impl Run<'_> {
         if !self.continues_view(stage) {
             return true;
         }
-        let Some(last) = self.last_event(stage) else {
+        let Some((_, last)) = self.last_event(&self.triggers.stage(stage).id) else {
             return true;
         };
-        let last = &self.outcome.events[last as usize].messages;
         let is_same = |(range, known): &(&Range<usize>, &Range<usize>)| range == known;
         let n_same = messages.iter().zip(last).take_while(is_same).count();
         let is_in = |range: &Range<usize>| {

@@ -408,6 +408,7 @@ impl<'a> ConversationBuilder<'a> {
         }
         let mut session = self.builder.finish();
         session.project = first_member(&session, self.entries, "cwd");
+        session.id = first_member(&session, self.entries, "sessionId");
         session.agent_version = first_member(&session, self.entries, "version");
         session
     }

@@ -1,4 +1,4 @@
-//! The known name that a misspelled one is likely to mean.
+//! Suggestions for misspelled names.
 
 /// Minimum length of a part of a name that suggests the name. Shorter parts (`max`, `of`) fit a name by chance.
 const MIN_PART: usize = 4;
@@ -18,6 +18,15 @@ pub fn nearest<'a>(typed: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str>
     let mut whole = known().filter(|name| name.contains(&part));
     let (first, other) = (whole.next()?, whole.next());
     (part.len() >= MIN_PART && other.is_none()).then_some(first)
+}
+
+/// Returns an error message for an unknown name: `problem` and the name, then the nearest known name or all of them.
+pub fn unknown(problem: &str, typed: &str, known: &[impl AsRef<str>]) -> String {
+    if let Some(near) = nearest(typed, known) {
+        return format!("{problem} {typed:?}; did you mean {near}?");
+    }
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    format!("{problem} {typed:?}; choose from {}", known.join(", "))
 }
 
 /// Returns the edit distance of two words: insertions, deletions and replacements of letters.
@@ -66,5 +75,12 @@ mod tests {
         ] {
             assert_eq!(nearest(typed, &known), meant, "{typed}");
         }
+    }
+
+    #[test]
+    fn lists_all_names_if_none_is_near() {
+        let unknown = |typed| unknown("no preset is named", typed, &["truncate", "prune"]);
+        assert_eq!(unknown("prun"), "no preset is named \"prun\"; did you mean prune?");
+        assert_eq!(unknown("x"), "no preset is named \"x\"; choose from truncate, prune");
     }
 }
