@@ -2,7 +2,7 @@
 //! request.
 
 use super::source::FileSource;
-use super::{LoadOptions, case_of, load_entry, parse};
+use super::{LoadOptions, case_of, load_entry, parse, started_by};
 use crate::engine::Case;
 use crate::exec::database::Snapshot;
 use crate::exec::files::{LoadError, file_name};
@@ -164,19 +164,20 @@ impl FileSessions {
         }
     }
 
-    /// Prepares any conversation of the file; [`LoadOptions::conversation`] is ignored.
+    /// Prepares any conversation of the file, which is at this path; [`LoadOptions::conversation`] is ignored.
     ///
     /// # Errors
     /// Returns a [`LoadError`] as [`Self::case`] does.
     pub(crate) fn open_conversation(
         &self,
+        path: &Path,
         number: usize,
         options: &LoadOptions,
         progress: &Progress,
     ) -> Result<OpenedConversation, LoadError> {
         let options = LoadOptions { conversation: number, ..*options };
         match &self.content {
-            SessionsContent::Database(path, snapshot) => {
+            SessionsContent::Database(_, snapshot) => {
                 let loaded = load_entry(snapshot, path, &options, progress)?;
                 let entry = &snapshot.entries()[number];
                 let is_main = self.numbers.contains(&number);
@@ -188,27 +189,48 @@ impl FileSessions {
                     warnings: loaded.warnings.len(),
                 })
             }
-            SessionsContent::Document { warnings, parent, .. } => {
+            SessionsContent::Document { warnings, .. } => {
                 let case = self.case(number, &options, progress)?;
-                // The identity is that of the file's only session.
-                let identity = || formats::identity_of(&case.session.source);
-                let own = (self.numbers.len() == 1).then(identity).flatten();
-                let own = own.map(|identity| identity.id.into_string());
-                let (id, parent, relation) = match &case.session.track {
-                    Track::Main if parent.is_some() => (own, parent.clone(), "sub_agent"),
-                    Track::Main => (own, None, "main"),
-                    Track::SubAgent(agent) => {
-                        let id = agent.id.as_deref().map(str::to_owned);
-                        match parent {
-                            // A file of its own.
-                            Some(parent) => (own.or(id), Some(parent.clone()), "sub_agent"),
-                            None => (id, own, "sub_agent"),
-                        }
-                    }
-                    Track::Branch => (own, parent.clone(), "branch"),
-                };
+                let (id, parent, relation) = self.relation(path, number, &case.session);
                 Ok(OpenedConversation { case, id, parent, relation, warnings: *warnings })
             }
+        }
+    }
+
+    /// Returns the id of a conversation of a document, the id of the session that started it, and its relation to the others.
+    fn relation(
+        &self,
+        path: &Path,
+        number: usize,
+        session: &Session,
+    ) -> (Option<String>, Option<String>, &'static str) {
+        let SessionsContent::Document { sessions, parent, .. } = &self.content else {
+            return (None, None, "main");
+        };
+        let [own] = self.numbers[..] else {
+            return match &session.track {
+                Track::Main => (session.id.clone(), None, "main"),
+                Track::SubAgent(agent) => (agent.id.as_deref().map(Into::into), None, "sub_agent"),
+                Track::Branch => (session.id.clone(), None, "branch"),
+            };
+        };
+        let first = &sessions[own];
+        let identity = || formats::identity_of(&first.source).map(|known| known.id.into());
+        let id: Option<String> = first.id.clone().or_else(identity);
+        let format = first.source.format;
+        let parent = parent.clone().or_else(|| started_by(path, format, id.as_deref()));
+        // Some sub-agents have the id of the session that started them.
+        let id = id.filter(|id| parent.as_ref() != Some(id));
+        match &session.track {
+            Track::Branch => (id, parent, "branch"),
+            Track::SubAgent(agent) if number != own => {
+                (agent.id.as_deref().map(Into::into), id, "sub_agent")
+            }
+            Track::SubAgent(agent) => {
+                (id.or_else(|| agent.id.as_deref().map(Into::into)), parent, "sub_agent")
+            }
+            Track::Main if parent.is_some() => (id, parent, "sub_agent"),
+            Track::Main => (id, None, "main"),
         }
     }
 }

@@ -132,7 +132,8 @@ pub(super) fn file_rows(
     }
     let conversation = |number: usize| {
         progress.enter(Stage::Count);
-        let opened = sessions.open_conversation(number, &options.load, &progress.progress);
+        let opened =
+            sessions.open_conversation(&file.path, number, &options.load, &progress.progress);
         let opened = opened.map_err(|error| failure(Stage::Count, &error))?;
         if opened.case.session.calls.is_empty() {
             return Ok(None);
