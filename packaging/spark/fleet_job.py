@@ -244,7 +244,7 @@ class Batch:
             status |= {"state": "ok", "retry": False}
         # Paths by content: the files that the program reads.
         self.paths = {}
-        self.seconds = options.timeout_per_batch / max(len(files), 1)
+        self.seconds_per_file = options.timeout_per_batch / len(files)
         self.fs, self.root = store_of(options.output)
 
     def run(self):
@@ -284,7 +284,8 @@ class Batch:
             return
         self.outputs += 1
         output = os.path.join(self.folder, f"out{self.outputs}")
-        seconds = 60 + self.options.timeout_per_file + self.seconds * len(contents)
+        # The program itself gives up a file that takes too long.
+        seconds = 1.5 * self.options.timeout_per_file + self.seconds_per_file * len(contents)
         try:
             names = [self.paths[content] for content in contents]
             manifests = run_program(self.options, names, contents, self.source, output, seconds)
