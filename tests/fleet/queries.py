@@ -38,6 +38,11 @@ def run(command, folder, **options):
     return done.stdout
 
 
+def write_tables(program, folder):
+    shutil.rmtree(folder / "tables", ignore_errors=True)
+    run([program, "table", "logs", "-o", "tables", "--no-state"], folder)
+
+
 def blocks(language):
     """Yields the code blocks of the page in a language, with the heading above each."""
     heading = block = None
@@ -101,9 +106,10 @@ def check_usage(checks, program, sessions, results):
 
 
 def content_of(connection):
-    """Returns what is in the tables, whatever the parts are."""
+    """Returns what is in the tables, whatever the parts and the folder of the files are."""
     tables = ("sessions", "calls", "lanes", "compactions", "tools")
-    return {table: sorted(map(repr, connection.execute(f"select * exclude (filename, part) from {table}_all").fetchall()))
+    own = "filename, part", "filename, part, path"
+    return {table: sorted(map(repr, connection.execute(f"select * exclude ({own[table == 'sessions']}) from {table}_all").fetchall()))
             for table in tables}
 
 
@@ -161,8 +167,13 @@ def main():
         samples, fixtures = folder / "samples", folder / "fixtures"
         for here, sessions in ((samples, "sample_sessions"), (fixtures, "tests/fixtures")):
             shutil.copytree(ROOT / sessions, here / "logs")
-            run([program, "table", "logs", "-o", "tables", "--no-state"], here)
+            write_tables(program, here)
         check_names(checks, program)
+        # Fixtures with the same id are versions of a session for the views, and several sessions for `usage`.
+        older = "select path from sessions_all anti join current_sessions using (content_sha256, conversation)"
+        for path, in connect(fixtures).execute(older).fetchall():
+            (fixtures / "logs" / path).unlink(missing_ok=True)
+        write_tables(program, fixtures)
         connection = connect(fixtures)
         check_usage(checks, program, "logs", query_all(checks, connection, "fixtures", []))
         connection = connect(samples)
