@@ -334,13 +334,14 @@ struct DistinctCall<'a, 's> {
 
 /// Returns the calls of the sessions without copies, and the number of copies.
 fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's>>, usize) {
-    let begun = |session: &UsedSession<'_>| {
-        let first = session.usage.calls.iter().find_map(|call| call.time);
-        // Unknown times are last: a copy often lacks what its original has.
-        first.or(session.time).map_or(i64::MAX, |time| time.0)
+    // Unknown times are last: a copy often lacks what its original has. Of two that begin together, the copy goes on.
+    let span = |session: &UsedSession<'_>| {
+        let times = || session.usage.calls.iter().filter_map(|call| call.time);
+        let first = times().next().or(session.time).map_or(i64::MAX, |time| time.0);
+        (first, times().next_back().map(|time| time.0))
     };
-    let mut order: Vec<(i64, usize)> =
-        sessions.iter().enumerate().map(|(idx, session)| (begun(session), idx)).collect();
+    let mut order: Vec<((i64, Option<i64>), usize)> =
+        sessions.iter().enumerate().map(|(idx, session)| (span(session), idx)).collect();
     order.sort_unstable();
     let n: usize = sessions.iter().map(|session| session.usage.calls.len()).sum();
     let (mut calls, mut known, mut copies) = (Vec::with_capacity(n), HashSet::with_capacity(n), 0);
