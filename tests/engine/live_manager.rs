@@ -240,11 +240,11 @@ fn returned_events_are_not_kept() {
 
 /// Returns the edited messages of a request by their numbers.
 fn edits(ready: &Ready) -> Vec<(usize, &Arc<Value>)> {
-    let edit = |entry: &_| match entry {
+    let edits = ready.entries.iter().filter_map(|entry| match entry {
         Entry::Edit { edit, message } => Some((*edit, message)),
         _ => None,
-    };
-    ready.entries.iter().filter_map(edit).collect()
+    });
+    edits.collect()
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn requests_share_their_edits_and_a_written_step_has_only_new_ones() {
     let mut manager = Manager::new("prune", acting_always()).unwrap();
     let (mut steps, mut plan) = (StepWriter::default(), Vec::new());
     let (mut last, mut n_edits, mut n_written) = (None, 0, 0);
-    for message in conversation("openai_chat", &[(1, 60, 30)]) {
+    for message in conversation("openai_chat", &[(1, 100, 30)]) {
         if message["role"] == "assistant" {
             let ready = ready(&mut manager, &mut Numbered::default());
             let edits_now = edits(&ready);
