@@ -14,6 +14,11 @@ export class History {
   #returned = [];
   // The messages that the host passed for the last step.
   #passed = [];
+  // The parts of the last plan; the slots that the last read plan became; and the number of slots up to the end of each part,
+  // as far as both plans are the same.
+  #plan = [];
+  #read = [];
+  #ends = [];
   // Number of known messages when the returned ones were last decided anew.
   #decided = 0;
 
@@ -65,26 +70,38 @@ export class History {
     return this.#known.length;
   }
 
-  // Returns the host's messages for the entries of a step. An entry that was in the last step is the same object again.
-  read(entries, fromWire) {
+  // Takes the plan of a step: the first `same` parts of the last plan, and `parts`.
+  plan({ same, parts }) {
+    this.#plan = [...this.#plan.slice(0, same), ...parts];
+    this.#ends.length = Math.min(this.#ends.length, same);
+  }
+
+  // Returns the host's messages for the plan. An edited or added message that was in the last step is the same object again.
+  read(fromWire) {
     const before = this.#returned;
+    const slots = this.#read.slice(0, this.#ends.at(-1) ?? 0);
+    const ends = [...this.#ends];
     const written = before.filter(isWritten);
     const edited = new Map(written.map((slot) => [slot.index, slot]));
     const added = written.filter((slot) => slot.index === undefined);
-    const slots = entries.map((entry) => {
-      if (entry.keep !== undefined) return this.#known[entry.keep];
-      const index = entry.edit;
-      const wire = index === undefined ? entry.add : entry.message;
-      const last = index === undefined ? added : [edited.get(index)].filter(Boolean);
-      const slot = last.find((slot) => hasWire(slot, wire)) ?? { index };
-      slot.wire = wire;
-      // After a restore, a host that continues its returned list has only the edited message.
-      slot.message ??= fromWire(wire, index === undefined ? undefined : (this.#known[index].message ?? last[0]?.message));
-      return slot;
-    });
+    for (const part of this.#plan.slice(ends.length)) {
+      if (part.keep !== undefined) for (const slot of this.#known.slice(...part.keep)) slots.push(slot);
+      else slots.push(this.#written(part, part.edit === undefined ? added : [edited.get(part.edit)].filter(Boolean), fromWire));
+      ends.push(slots.length);
+    }
     if (before.some((slot, position) => slot !== slots[position])) this.#decided = this.#known.length;
-    this.#returned = slots;
+    [this.#returned, this.#read, this.#ends] = [[...slots], slots, ends];
     return slots.map((slot) => slot.message);
+  }
+
+  // Returns the slot of an edited or added message. `last` are those of the last step that it may be.
+  #written({ edit: index, message, add }, last, fromWire) {
+    const wire = index === undefined ? add : message;
+    const slot = last.find((slot) => hasWire(slot, wire)) ?? { index };
+    slot.wire = wire;
+    // After a restore, a host that continues its returned list has only the edited message.
+    slot.message ??= fromWire(wire, index === undefined ? undefined : (this.#known[index].message ?? last[0]?.message));
+    return slot;
   }
 
   // Returns JSON from which `restored` continues. It has digests instead of messages.

@@ -49,9 +49,8 @@ export class Manager {
       const { max_tokens: maxTokens, with_tools: withTools, ...request } = summarize;
       return { summarize: { ...request, maxTokens, withTools } };
     }
-    const { entries, ...rest } = ready;
-    const messages = this.#history.read(entries, this.#fromWire);
-    return { ready: { messages, ...rest, ...this.#reported(ready) } };
+    const messages = this.#history.read(this.#fromWire);
+    return { ready: { messages, ...ready, ...this.#reported(ready) } };
   }
 
   answer(text) {
@@ -126,6 +125,7 @@ export class Manager {
   #next() {
     const step = JSON.parse(this.#native.step());
     this.#isAsked = step.summarize !== undefined;
+    if (step.ready) this.#history.plan(step);
     return step;
   }
 

@@ -11,7 +11,16 @@ use serde::Deserialize;
 
 /// One live conversation under a policy.
 #[napi]
-pub struct Manager(live::Manager);
+pub struct Manager {
+    manager: live::Manager,
+    steps: live::StepWriter,
+}
+
+impl From<live::Manager> for Manager {
+    fn from(manager: live::Manager) -> Self {
+        Self { manager, steps: live::StepWriter::default() }
+    }
+}
 
 /// Usage of a request, as its provider reported it.
 #[derive(Deserialize)]
@@ -26,71 +35,72 @@ impl Manager {
     #[napi(constructor, catch_unwind)]
     pub fn new(policy: String, options: String) -> Result<Self> {
         let options = live::Options::from_json(&options).map_err(error)?;
-        live::Manager::new(&policy, options).map(Self).map_err(error)
+        live::Manager::new(&policy, options).map(Self::from).map_err(error)
     }
 
     /// Continues from a state.
     #[napi(factory, catch_unwind)]
     pub fn restore(state: String) -> Result<Self> {
-        live::Manager::restore(&state, &[]).map(Self).map_err(error)
+        live::Manager::restore(&state, &[]).map(Self::from).map_err(error)
     }
 
     /// Returns the state.
     #[napi(catch_unwind)]
     pub fn state(&self) -> Result<String> {
-        Ok(self.0.state())
+        Ok(self.manager.state())
     }
 
     /// Appends a message. Returns the number of messages.
     #[napi(catch_unwind)]
     pub fn push(&mut self, message: String) -> Result<u32> {
-        let length = self.0.push(&message).map_err(error)?;
+        let length = self.manager.push(&message).map_err(error)?;
         u32::try_from(length).map_err(error)
     }
 
     /// Forgets the messages from this number on.
     #[napi(catch_unwind)]
     pub fn truncate(&mut self, length: u32) -> Result<()> {
-        self.0.truncate(length as usize).map_err(error)
+        self.steps.forget();
+        self.manager.truncate(length as usize).map_err(error)
     }
 
     /// Sets the time of the next request, in seconds since 1970.
     #[napi(catch_unwind)]
     pub fn time(&mut self, seconds: f64) -> Result<()> {
-        self.0.set_time(Millis((seconds * 1000.0) as i64));
+        self.manager.set_time(Millis((seconds * 1000.0) as i64));
         Ok(())
     }
 
-    /// Returns the next request, or the summary that it needs.
+    /// Returns the next request as what differs from the last one, or the summary that it needs.
     #[napi(catch_unwind)]
     pub fn step(&mut self) -> Result<String> {
-        let step = self.0.step().map_err(error)?;
-        serde_json::to_string(&step).map_err(error)
+        let step = self.manager.step().map_err(error)?;
+        Ok(self.steps.write(step))
     }
 
     /// Answers the summary request. Returns why the policy rejects the summary, if it does.
     #[napi(catch_unwind)]
     pub fn answer(&mut self, text: String) -> Result<Option<String>> {
-        self.0.answer(&text).map_err(error)
+        self.manager.answer(&text).map_err(error)
     }
 
     /// States why there is no summary.
     #[napi(catch_unwind)]
     pub fn fail(&mut self, why: String) -> Result<()> {
-        self.0.fail(&why).map_err(error)
+        self.manager.fail(&why).map_err(error)
     }
 
     /// Records the reported usage of the last request.
     #[napi(catch_unwind)]
     pub fn report(&mut self, usage: String) -> Result<()> {
         let usage: Usage = serde_json::from_str(&usage).map_err(error)?;
-        self.0.report(usage.input_tokens, usage.output_tokens).map_err(error)
+        self.manager.report(usage.input_tokens, usage.output_tokens).map_err(error)
     }
 
     /// Records that the provider rejected the last request as too long.
     #[napi(catch_unwind)]
     pub fn rejected(&mut self, text: String) -> Result<()> {
-        self.0.reject(&text).map_err(error)
+        self.manager.reject(&text).map_err(error)
     }
 }
 

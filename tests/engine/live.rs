@@ -83,8 +83,7 @@ pub(crate) fn ready(manager: &mut Manager, summaries: &mut Numbered) -> Ready {
 pub(crate) fn sent(ready: &Ready, messages: &[Value]) -> Vec<Value> {
     let message = |entry: &Entry| match entry {
         Entry::Keep { keep } => messages[*keep].clone(),
-        Entry::Edit { message, .. } => message.clone(),
-        Entry::Add { add } => add.clone(),
+        Entry::Edit { message, .. } | Entry::Add { add: message } => Value::clone(message),
     };
     ready.entries.iter().map(message).collect()
 }

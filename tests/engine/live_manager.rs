@@ -1,8 +1,9 @@
 //! The manager of a live conversation: usage, rewinds, rejections, restored states, errors.
 
 use crate::live::{FORMATS, Numbered, conversation, long, ready, sent};
-use plimsoll_core::json::{Value, json};
-use plimsoll_core::live::{Entry, Manager, Options, Step};
+use plimsoll_core::json::{Value, from_str, json};
+use plimsoll_core::live::{Entry, Manager, Options, Ready, Step, StepWriter};
+use std::sync::Arc;
 
 /// Options that keep the counts as they are.
 fn options(window: u64) -> Options {
@@ -235,6 +236,49 @@ fn returned_events_are_not_kept() {
     // A stage compares its next event with the last one.
     assert_eq!(memory.matches("TakenEvent { number: ").count(), 1);
     assert_eq!(memory.matches("Event { call: ").count(), 0);
+}
+
+/// Returns the edited messages of a request by their numbers.
+fn edits(ready: &Ready) -> Vec<(usize, &Arc<Value>)> {
+    let edits = ready.entries.iter().filter_map(|entry| match entry {
+        Entry::Edit { edit, message } => Some((*edit, message)),
+        _ => None,
+    });
+    edits.collect()
+}
+
+#[test]
+fn requests_share_their_edits_and_a_written_step_has_only_new_ones() {
+    let mut manager = Manager::new("prune", acting_always()).unwrap();
+    let (mut steps, mut plan) = (StepWriter::default(), Vec::new());
+    let (mut last, mut n_edits, mut n_written) = (None, 0, 0);
+    for message in conversation("openai_chat", &[(1, 100, 30)]) {
+        if message["role"] == "assistant" {
+            let ready = ready(&mut manager, &mut Numbered::default());
+            let edits_now = edits(&ready);
+            let edits_before = last.as_ref().map_or_else(Vec::new, edits);
+            assert!(edits_now.len() >= edits_before.len());
+            for ((number, edit), before) in edits_now.iter().zip(edits_before) {
+                assert!(*number == before.0 && Arc::ptr_eq(edit, before.1), "message {number}");
+            }
+            n_edits += edits_now.len();
+            let step = from_str(&steps.write(Step::Ready(ready.clone()))).unwrap();
+            let parts = step["parts"].as_array().unwrap();
+            n_written += parts.iter().filter(|part| part.get("edit").is_some()).count();
+            plan.truncate(step["same"].as_u64().unwrap() as usize);
+            plan.extend(parts.iter().cloned());
+            let whole = StepWriter::default().write(Step::Ready(ready.clone()));
+            let whole = from_str(&whole).unwrap();
+            assert_eq!(plan, *whole["parts"].as_array().unwrap());
+            assert_eq!(step["ready"], whole["ready"]);
+            last = Some(ready);
+        }
+        manager.push(&message.to_string()).unwrap();
+    }
+    assert!(n_written > 40 && n_edits > 10 * n_written, "{n_written} of {n_edits}");
+    steps.forget();
+    let step = from_str(&steps.write(Step::Ready(last.unwrap()))).unwrap();
+    assert_eq!(step["same"].as_u64(), Some(0));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn request(manager: &mut Manager, history: &[Value]) -> Result<Vec<Value>, LiveE
     };
     let message = |entry| match entry {
         Entry::Keep { keep } => history[keep].clone(),
-        Entry::Edit { message, .. } | Entry::Add { add: message } => message,
+        Entry::Edit { message, .. } | Entry::Add { add: message } => (*message).clone(),
     };
     Ok(ready.entries.into_iter().map(message).collect())
 }

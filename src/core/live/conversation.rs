@@ -165,6 +165,11 @@ impl Conversation {
         raw.map_or_else(String::new, |raw| String::from_utf8_lossy(&raw).into_owned())
     }
 
+    /// Returns whether a message of the session has content.
+    pub(super) fn has_content(&self, message: usize) -> bool {
+        !self.case().session.messages[message].parts.is_empty()
+    }
+
     /// Writes the messages of a context.
     pub(super) fn write(&self, managed: &Managed) -> Result<Vec<PlannedMessage>, LiveError> {
         let written = self.reader.write(&self.case().session, managed);

@@ -2,6 +2,7 @@
 
 use super::asking::Answered;
 use super::conversation::{Conversation, Pushed, detected};
+use super::last_request::LastRequest;
 use super::phase::{Phase, poll};
 use super::state::{Op, State};
 use super::step::Step;
@@ -33,6 +34,7 @@ pub struct Manager {
     /// The run, over a case without messages while nobody polls it.
     run: Option<Run<'static>>,
     phase: Phase,
+    last_request: LastRequest,
     time: Option<Millis>,
     /// What the program did, for restoring.
     log: Vec<Op>,
@@ -109,6 +111,7 @@ impl Manager {
             unread: Vec::new(),
             run: None,
             phase: Phase::Due,
+            last_request: LastRequest::default(),
             time: None,
             log: Vec::new(),
             warnings: warning.into_iter().collect(),
@@ -256,7 +259,7 @@ impl Manager {
         if let Some(is_next) = is_next {
             run.continue_to(case.session.calls.len() - 1, is_next);
         }
-        let polled = poll(conversation, &mut run, self.options.window);
+        let polled = poll(conversation, &mut run, self.options.window, &mut self.last_request);
         self.run = Some(run.moved_to(&NOTHING.0, &NOTHING.1));
         // Also if the context cannot be written: the run went on.
         self.log.push(op);

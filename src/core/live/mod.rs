@@ -12,13 +12,16 @@
 mod asking;
 mod conversation;
 mod error;
+mod last_request;
 mod manager;
 mod options;
 mod phase;
 mod state;
 mod step;
+mod step_writer;
 
 pub use error::LiveError;
 pub use manager::Manager;
 pub use options::Options;
 pub use step::{Ask, Entry, EventReport, Ready, Step};
+pub use step_writer::StepWriter;

@@ -3,9 +3,9 @@
 use super::LiveError;
 use super::asking::Asking;
 use super::conversation::Conversation;
-use super::step::{Entry, EventReport, Ready, Step};
+use super::last_request::LastRequest;
+use super::step::{EventReport, Ready, Step};
 use crate::engine::{ExecutedContext, Poll, Run};
-use crate::formats::live::parse_message;
 use crate::tokens::Accuracy;
 
 /// What a manager waits for.
@@ -26,6 +26,7 @@ pub(super) fn poll(
     conversation: &Conversation,
     run: &mut Run<'_>,
     window: u64,
+    last: &mut LastRequest,
 ) -> Result<(Phase, Step), LiveError> {
     match run.poll() {
         Poll::NeedsSummary(request) => {
@@ -34,30 +35,24 @@ pub(super) fn poll(
             Ok((Phase::Asked(Box::new(asking)), Step::Summarize(ask)))
         }
         Poll::Ready | Poll::Done(_) => {
-            let ready = ready(conversation, run)?;
+            let ready = ready(conversation, run, last)?;
             Ok((Phase::Ready(Box::new(ready.clone())), Step::Ready(ready)))
         }
     }
 }
 
 /// Returns the request of the call that waits.
-fn ready(conversation: &Conversation, run: &mut Run<'_>) -> Result<Ready, LiveError> {
+fn ready(
+    conversation: &Conversation,
+    run: &mut Run<'_>,
+    last: &mut LastRequest,
+) -> Result<Ready, LiveError> {
     let case = conversation.case();
     let context = run.context().clone();
     let tokens = context.tokens();
     let executed =
         ExecutedContext::new(context).map_err(|error| LiveError::Write(error.to_string()))?;
-    let written = conversation.write(&executed.managed(&case.session))?;
-    let mut entries = Vec::with_capacity(written.len());
-    for message in written {
-        let number = message.of.and_then(|of| conversation.number(of));
-        let value = || parse_message(&message.text).map_err(LiveError::Write);
-        entries.push(match number {
-            Some(keep) if message.is_untouched => Entry::Keep { keep },
-            Some(edit) => Entry::Edit { edit, message: value()? },
-            None => Entry::Add { add: value()? },
-        });
-    }
+    let entries = last.replace(conversation, executed.managed(&case.session))?;
     let (accuracy, error) = match (run.has_learned(), case.ledger.accuracy) {
         (true, _) => ("calibrated", run.measured_error().map(|share| share.0)),
         (false, Accuracy::Calibrated(error)) => ("calibrated", Some(error.0)),

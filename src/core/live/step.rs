@@ -2,8 +2,9 @@
 
 use crate::engine::Event;
 use crate::json::Value;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What the program does next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,14 +50,20 @@ pub enum Entry {
     Edit {
         /// Its number, from 0.
         edit: usize,
-        /// The changed message.
-        message: Value,
+        /// The changed message, which later requests share.
+        #[serde(serialize_with = "serialize_shared")]
+        message: Arc<Value>,
     },
     /// A message that the policy added.
     Add {
-        /// The message.
-        add: Value,
+        /// The message, which later requests share.
+        #[serde(serialize_with = "serialize_shared")]
+        add: Arc<Value>,
     },
+}
+
+fn serialize_shared<S: Serializer>(value: &Arc<Value>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.serialize(serializer)
 }
 
 /// A summary to be written by a model.

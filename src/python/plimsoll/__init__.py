@@ -5,8 +5,9 @@
 """
 
 from ._conversations import Conversations
-from ._manager import Manager, Ready, SummaryRequest
+from ._manager import Manager
 from ._messages import Messages
 from ._native import __version__
+from ._steps import Ready, SummaryRequest
 
 __all__ = ["Conversations", "Manager", "Messages", "Ready", "SummaryRequest", "__version__"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, AsyncIterator, Callable, Iterator, Optional
 
-from ._manager import Manager, Ready, SummaryRequest
+from ._manager import Manager
 from ._messages import Messages
+from ._steps import Ready, SummaryRequest
 
 
 class ManagedEndpoint:

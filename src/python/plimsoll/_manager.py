@@ -7,13 +7,14 @@ import logging
 import os
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import is_
 from typing import Any, Awaitable, Callable, Generic, Iterator, Mapping, Optional, Sequence, TypeVar, Union
 
-from ._messages import Messages, digest_of, is_system, plain_text, text_of
+from ._messages import Messages, digest_of, is_system, text_of
 from ._native import Native, says_too_long
 from ._options import options_text
+from ._steps import Ready, SummaryRequest
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -27,75 +28,6 @@ MAX_RETRIES = 3
 _log = logging.getLogger("plimsoll")
 #: Warnings that were logged. Each is logged once, not for each conversation.
 _logged: set[str] = set()
-
-
-@dataclass(frozen=True)
-class SummaryRequest:
-    """A summary that the policy needs before it can build the context."""
-
-    #: Number of the model call, from 1.
-    call: int
-    stage: str
-    #: The request to the model, in the format of Chat Completions. It may contain calls and their results.
-    messages: list[dict[str, Any]]
-    max_tokens: int
-    #: True if the system that the policy reproduces sends exactly these messages, and if it sends its tools with them.
-    verbatim: bool = False
-    with_tools: bool = False
-    #: Ranges of the messages that the summary replaces.
-    covers: list[list[int]] = field(default_factory=list)
-    #: Texts of earlier summaries.
-    previous: list[str] = field(default_factory=list)
-
-    @property
-    def system(self) -> str:
-        """The instructions among `messages`, as one text."""
-        return "\n\n".join(plain_text(m) for m in self.messages if m["role"] in ("system", "developer"))
-
-    @property
-    def prompt(self) -> list[dict[str, str]]:
-        """The other messages as texts of user and assistant in turn, for models that do not know the conversation's tools."""
-        turns: list[dict[str, str]] = []
-        for message in self.messages:
-            if message["role"] not in ("system", "developer"):
-                role, text = "assistant" if message["role"] == "assistant" else "user", plain_text(message)
-                if turns and turns[-1]["role"] == role:
-                    turns[-1]["content"] += "\n\n" + text
-                else:
-                    turns.append({"role": role, "content": text})
-        return turns
-
-    @property
-    def plain(self) -> list[dict[str, str]]:
-        """`prompt` after a system message with `system`."""
-        return ([{"role": "system", "content": self.system}] if self.system else []) + self.prompt
-
-
-@dataclass(frozen=True)
-class Ready(Generic[M]):
-    """The context of the next request."""
-
-    #: The messages to send. An untouched message is the object that the host passed.
-    messages: list[M]
-    #: Number of the model call, from 1.
-    call: int
-    #: Tokens of the request, as far as it is known.
-    tokens: int
-    #: How exactly `tokens` are known: exact, calibrated, estimated or reported. `error` is their mean relative error, if known.
-    accuracy: str
-    error: Optional[float]
-    #: What the policy did since the last context.
-    events: list[dict[str, Any]]
-    #: True if `messages` differ from the history that the host passed.
-    changed: bool
-    #: True if the provider rejected these same messages before: the policy has nothing more to remove.
-    rejected: bool = False
-    #: Sentences about the options, with the first context. They are also logged.
-    warnings: list[str] = field(default_factory=list)
-
-    def without(self, head: Sequence[M]) -> list[M]:
-        """Returns `messages` without those of `head`, which the host sends in a field of its own."""
-        return [m for m in self.messages if not any(m is h for h in head)]
 
 
 class _Restored:
@@ -122,6 +54,17 @@ class _View:
     sources: list[int]
     #: Number of messages of the conversation that the list stands for.
     n_known: int
+
+
+@dataclass
+class _Built:
+    """What the last plan became. The next one begins with most of it."""
+
+    messages: list[Any]
+    #: The messages of the conversation at that time.
+    known: list[Any]
+    #: Number of `messages` up to the end of each part of the plan, as far as the plan is still the same.
+    ends: list[int]
 
 
 class Manager(Generic[M]):
@@ -178,7 +121,8 @@ class Manager(Generic[M]):
         self._first: list[int] = [0]  # index of the first provider's message of each, and of the next one
         self._owner: list[int] = []  # message of each provider's message
         self._last = _View([], [], 0)  # what the last plan became
-        self._entries: list[Any] = []  # the last plan
+        self._plan: list[Any] = []  # the last plan
+        self._built = _Built([], [], [])
         self._edits: dict[int, Any] = {}  # by message: its parts (or their digest), the message, the edited message
         self._added: list[tuple[Any, Any]] = []  # provider's and host's form
         self._restored = False  # True if some of the known messages are digests
@@ -288,16 +232,17 @@ class Manager(Generic[M]):
 
     def _recover(self, view: _View, n: int) -> None:
         """Remembers the host's first `n` objects of a context, of which a restored manager had only digests."""
-        wires = [wire for wire, _ in self._added]
-        self._added = []
+        before, self._added = self._added, []
         for own, source in zip(view.messages[:n], view.sources):
             if source < 0:
-                self._added += [(wires.pop(0), own)] if wires else []
+                self._added += [(before[len(self._added)][0], own)] if len(self._added) < len(before) else []
             elif isinstance(self._known[source], _Restored):
                 if source in self._edits:
                     self._edits[source] = (self._edits[source][0], self._known[source], own)
                 else:
                     self._known[source] = own
+        if len(before) > len(self._added) or not all(new[1] is old[1] for new, old in zip(self._added, before)):
+            self._built.ends = []
 
     # ---- One call ----
 
@@ -321,11 +266,13 @@ class Manager(Generic[M]):
             if warning not in _logged:
                 _logged.add(warning)
                 _log.warning("%s", warning)
-        messages = self._build(step["entries"])
+        self._plan = self._plan[: step["same"]] + step["parts"]
+        del self._built.ends[step["same"] :]
+        messages = self._build()
         self.unsaved = self.unsaved or bool(ready["events"])
         before = self._passed.messages
         changed = len(messages) != len(before) or not all(map(is_, messages, before))
-        rejected = self._rejected is not None and self._rejected == self._entries
+        rejected = self._rejected is not None and self._rejected == self._plan
         return Ready(
             messages,
             call=ready["call"],
@@ -338,62 +285,91 @@ class Manager(Generic[M]):
             warnings=warnings,
         )
 
-    def _build(self, entries: list[Any]) -> list[M]:
-        """Converts a plan to the host's messages. Messages that the policy changed or wrote are converted once."""
+    def _build(self) -> list[M]:
+        """Converts the plan to the host's messages. Messages that the policy changed or wrote are converted once."""
         known, first, owner = self._known, self._first, self._owner
-        edits: dict[int, Any] = {}
-        added: list[tuple[Any, Any]] = []
-        out: list[Any] = []
-        sources: list[int] = []
+        out, sources, edits, added, ends = self._begin()
         plain = len(owner) == len(known) and not self._restored
-        if not plain:
-            entries = [{"keep": [n, n + 1]} if "keep" in e else e for e in entries for n in range(*e.get("keep", (0, 1)))]
+        entries: list[tuple[int, Any]] = []  # with their part's number; of one message each, except for plain ones
+        for number, part in enumerate(self._plan[len(ends) :], len(ends)):
+            if plain or "keep" not in part:
+                entries.append((number, part))
+            else:
+                entries += [(number, {"keep": [n, n + 1]}) for n in range(*part["keep"])]
         i = 0
         while i < len(entries):
-            entry = entries[i]
+            number, entry = entries[i]
             wire = entry["keep"][0] if "keep" in entry else entry.get("edit")
             i += 1
             if plain and "keep" in entry:
                 out += known[wire : entry["keep"][1]]
                 sources += range(wire, entry["keep"][1])
-                continue
-            if wire is None:
+            elif wire is None:
                 new = entry["add"]
                 own = next((own for old, own in self._added if old == new), None)
                 added.append((new, self._messages.added(new) if own is None else own))
                 sources.append(-1)
                 out.append(added[-1][1])
-                continue
-            source = owner[wire]
-            start, end = first[source], first[source + 1]
-            parts = [(wire - start, entry.get("message"))]
-            while i < len(entries) and wire + 1 < end:
-                entry = entries[i]
-                following = entry["keep"][0] if "keep" in entry else entry.get("edit")
-                if following is None or not wire < following < end:
-                    break
-                wire = following
-                parts.append((wire - start, entry.get("message")))
-                i += 1
-            own = known[source]
-            sources.append(source)
-            if len(parts) == end - start and type(own) is not _Restored and all(message is None for _, message in parts):
+            else:
+                source = owner[wire]
+                start, end = first[source], first[source + 1]
+                parts = [(wire - start, entry.get("message"))]
+                while i < len(entries) and wire + 1 < end:
+                    entry = entries[i][1]
+                    following = entry["keep"][0] if "keep" in entry else entry.get("edit")
+                    if following is None or not wire < following < end:
+                        break
+                    number, wire = entries[i][0], following
+                    parts.append((wire - start, entry.get("message")))
+                    i += 1
+                own = known[source]
+                sources.append(source)
+                if len(parts) < end - start or type(own) is _Restored or any(message is not None for _, message in parts):
+                    edits[source] = self._edit(source, parts)
+                    own = edits[source][2]
                 out.append(own)
-                continue
-            edit = self._edits.get(source)
-            if edit is None or edit[1] is not own or edit[0] != (digest_of(parts) if type(edit[0]) is str else parts):
-                if type(own) is _Restored:
-                    if edit is None or edit[2] is None:
-                        raise ValueError(_missing(source))
-                    edit = (parts, own, self._messages.edited(edit[2], parts))
-                else:
-                    edit = (parts, own, self._messages.edited(own, parts))
-            edits[source] = edit
-            out.append(edit[2])
-        self._edits, self._added, self._entries = edits, added, entries
+            ends += [len(out)] * (number + 1 - len(ends))
+            ends[number] = len(out)
+        self._edits, self._added = edits, added
         self._restored = self._restored and any(type(own) is _Restored for own in known)
         self._last = _View(list(out), sources, len(known))
+        self._built = _Built(list(out), list(known), ends)
         return out
+
+    def _begin(self) -> tuple[list[Any], list[int], dict[int, Any], list[tuple[Any, Any]], list[int]]:
+        """Returns the messages of the parts that the plan shares with the last one, with their sources, edits and additions,
+        and the ends of the parts."""
+        built, self._built = self._built, _Built([], [], [])  # if the conversion fails, the next one begins anew
+        ends = [] if self._restored else built.ends
+        while ends and not self._ends_message(self._plan[len(ends) - 1]):
+            ends.pop()
+        out = built.messages[: ends[-1] if ends else 0]
+        sources = self._last.sources[: len(out)]
+        edits = {source: self._edits[source] for source in sources if source in self._edits}
+        if ends and not all(map(is_, self._known, built.known)):
+            # The host has other objects now.
+            for i, source in enumerate(sources):
+                if source >= 0 and self._known[source] is not built.known[source]:
+                    if source in edits:
+                        edits[source] = self._edit(source, edits[source][0])
+                    out[i] = edits[source][2] if source in edits else self._known[source]
+        return out, sources, edits, self._added[: sources.count(-1)], ends
+
+    def _ends_message(self, part: Any) -> bool:
+        """Returns true if the next part of a plan belongs to another message of the host."""
+        last = part["keep"][1] - 1 if "keep" in part else part.get("edit")
+        return last is None or self._first[self._owner[last] + 1] == last + 1
+
+    def _edit(self, source: int, parts: list[tuple[int, Any]]) -> tuple[Any, Any, Any]:
+        """Returns the parts of an edited message, the host's message, and the edited one, which is made once."""
+        own, edit = self._known[source], self._edits.get(source)
+        if edit is not None and edit[1] is own and edit[0] == (digest_of(parts) if type(edit[0]) is str else parts):
+            return edit  # type: ignore[no-any-return]
+        if type(own) is not _Restored:
+            return parts, own, self._messages.edited(own, parts)
+        if edit is None or edit[2] is None:
+            raise ValueError(_missing(source))
+        return parts, own, self._messages.edited(edit[2], parts)
 
     def answer(self, text: str) -> None:
         """Passes the text of the summary that was requested."""
@@ -408,7 +384,7 @@ class Manager(Generic[M]):
 
         input_tokens: the whole input, including cached tokens.
         """
-        if input_tokens and self._entries and not self._awaited:
+        if input_tokens and self._plan and not self._awaited:
             self._native.report(json.dumps({"input_tokens": input_tokens, "output_tokens": output_tokens}))
 
     def rejected(self, error: Union[str, BaseException]) -> bool:
@@ -429,7 +405,7 @@ class Manager(Generic[M]):
             _log.debug("cannot pass the provider's error: %s", why)
             return False
         self._rejections += 1
-        self._rejected = self._entries
+        self._rejected = self._plan
         self.rejection = error
         return True
 

@@ -17,9 +17,10 @@ class Native:
         """Forgets the messages from `n` on, and all that was decided after them."""
     def __len__(self) -> int: ...
     def step(self) -> str:
-        """Returns `{"ready": …, "entries": …}` or `{"summarize": …}`.
+        """Returns `{"ready": …, "same": n, "parts": […]}` or `{"summarize": …}`.
 
-        An entry is `{"keep": [from, to]}`, `{"edit": i, "message": …}` or `{"add": …}`.
+        A context has the first `n` parts of the last one, and then `parts`. After `truncate`, `n` is 0. A part is
+        `{"keep": [from, to]}`, `{"edit": i, "message": …}` or `{"add": …}`.
         """
     def answer(self, text: str) -> Optional[str]:
         """Passes a summary. Returns the reason if the policy rejects it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 from ._clients import ManagedEndpoint
-from ._manager import SummaryRequest
+from ._steps import SummaryRequest
 
 
 class Chat(ManagedEndpoint):

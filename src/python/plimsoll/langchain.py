@@ -11,7 +11,8 @@ from langgraph.types import Command
 
 from ._conversations import Conversations
 from ._langchain import CONFIG, LangChainMessages, PlimsollState
-from ._manager import Manager, SummaryRequest
+from ._manager import Manager
+from ._steps import SummaryRequest
 
 
 class PlimsollMiddleware(AgentMiddleware):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 from ._clients import ManagedEndpoint
-from ._manager import SummaryRequest
 from ._messages import ResponseItems
+from ._steps import SummaryRequest
 
 
 class Chat(ManagedEndpoint):

@@ -8,8 +8,9 @@ from typing import Any, AsyncIterator, Union
 from agents import ItemHelpers, Model, ModelSettings, ModelTracing
 from agents.models.multi_provider import MultiProvider
 
-from ._manager import Manager, SummaryRequest
+from ._manager import Manager
 from ._messages import ResponseItems, is_kept_by_server, managed_usage
+from ._steps import SummaryRequest
 
 
 class PlimsollModel(Model):

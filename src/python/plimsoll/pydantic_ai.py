@@ -10,8 +10,9 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelMessage, ModelRequest, SystemPromptPart
 
 from ._conversations import Conversations
-from ._manager import Manager, SummaryRequest
+from ._manager import Manager
 from ._pydantic_ai import PydanticMessages, RunCapability
+from ._steps import SummaryRequest
 
 
 @dataclass

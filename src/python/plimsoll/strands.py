@@ -8,8 +8,9 @@ from strands.agent.conversation_manager import ConversationManager
 from strands.hooks import AfterModelCallEvent, BeforeModelCallEvent
 from strands.types.exceptions import ContextWindowOverflowException
 
-from ._manager import Manager, SummaryRequest
+from ._manager import Manager
 from ._strands import StrandsMessages, total_input
+from ._steps import SummaryRequest
 
 
 class PlimsollConversationManager(ConversationManager):

@@ -103,6 +103,57 @@ test("a host that replaces its history can rewind it", async () => {
   assert.deepEqual(last.messages, [summary]);
 });
 
+// Turns with a call each, whose result is long.
+function turns(length) {
+  return Array.from({ length }, (_, turn) => {
+    const call = { id: `c${turn}`, type: "function", function: { name: "look", arguments: "{}" } };
+    return [
+      { role: "user", content: `Look at berth ${turn}.` },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: call.id, content: long(`result ${turn}`, 300), own: turn },
+    ];
+  }).flat();
+}
+
+const PRUNING = { compression_trigger: 0.05, prune_protect: 0, prune_minimum: 0, spare_turns: 0, cooldown: 0, output_reserve: 4000 };
+
+test("an unchanged edit is the same object in all calls, as long as no conversion fails", () => {
+  for (const replaces of [false, true]) {
+    const messages = turns(40);
+    let fails = false;
+    const fromWire = (wire) => {
+      if (fails) throw new Error("no conversion");
+      return { ...wire, isOurs: true };
+    };
+    const manager = new Manager("prune", { window: 16_000, settings: PRUNING, fromWire });
+    const made = new Map();
+    let [own, again, failures] = [[], 0, 0];
+    for (let length = 1; length <= messages.length; length += 1) {
+      own = [...own, messages[length - 1]];
+      fails = length % 7 === 0;
+      let ready;
+      try {
+        ({ ready } = manager.step(own));
+      } catch (error) {
+        assert.match(error.message, /no conversion/);
+        failures += 1;
+        fails = false;
+        ({ ready } = manager.step(own));
+      }
+      assert.equal(ready.messages.length, length);
+      ready.messages.forEach((message, at) => {
+        if (message === messages[at]) return assert.ok(!made.has(at));
+        assert.deepEqual({ ...message, content: messages[at].content }, { ...messages[at], isOurs: true });
+        again += made.has(at);
+        if (!made.has(at)) made.set(at, message);
+        assert.equal(made.get(at), message, `message ${at} of ${length}`);
+      });
+      if (replaces) own = ready.messages;
+    }
+    assert.ok(made.size > 20 && again > 10 * made.size && failures > 1, `${made.size} edits, ${again} again, ${failures} failures`);
+  }
+});
+
 test("a state continues in another process", async () => {
   const messages = history(41);
   const whole = summarizer();

@@ -35,12 +35,19 @@ impl ExecutedContext {
 
     /// Returns the messages to write, for the writer of a format.
     pub fn managed(&self, session: &Session) -> Managed {
-        let entries = self.0.entries.iter().flat_map(|entry| match &entry.body {
-            EntryBody::Original(message) => vec![ManagedEntry::Kept { message: *message as usize }],
-            EntryBody::Edited(edited) => vec![edited_entry(session, edited, &self.0.markers)],
-            EntryBody::Written(written) => written_entries(written),
-        });
-        Managed { entries: entries.collect(), calibration: None, tokens: Some(self.0.tokens()) }
+        let mut entries = Vec::with_capacity(self.0.entries.len());
+        for entry in &self.0.entries {
+            match &entry.body {
+                EntryBody::Original(message) => {
+                    entries.push(ManagedEntry::Kept { message: *message as usize });
+                }
+                EntryBody::Edited(edited) => {
+                    entries.push(edited_entry(session, edited, &self.0.markers));
+                }
+                EntryBody::Written(written) => entries.extend(written_entries(written)),
+            }
+        }
+        Managed { entries, calibration: None, tokens: Some(self.0.tokens()) }
     }
 }
 

@@ -94,11 +94,7 @@ impl MessageReader {
         let planned = written.into_iter().map(|written| PlannedMessage {
             of: written.element.map(|element| firsts[element]),
             is_untouched: written.is_untouched,
-            text: if written.is_untouched {
-                String::new()
-            } else {
-                String::from_utf8_lossy(&written.text).into_owned()
-            },
+            text: String::from_utf8_lossy(&written.text).into_owned(),
         });
         Ok(planned.collect())
     }

@@ -47,6 +47,7 @@ pub(crate) struct WrittenElement {
     /// Number of its element; `None` if it is added.
     pub(crate) element: Option<usize>,
     pub(crate) is_untouched: bool,
+    /// Its JSON; empty if it is untouched.
     pub(crate) text: Vec<u8>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn write_each(
         .map(|piece| WrittenElement {
             element: piece.element,
             is_untouched: piece.is_untouched,
-            text: piece.text.into_owned(),
+            text: if piece.is_untouched { Vec::new() } else { piece.text.into_owned() },
         })
         .collect())
 }
