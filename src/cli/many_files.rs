@@ -73,7 +73,7 @@ impl FilesProgress {
                 progress(&self.line(start.elapsed()));
             } else if last.elapsed() >= LINE {
                 last = Instant::now();
-                progress_line(&self.files_text(start.elapsed()));
+                progress_line(&self.text(start.elapsed()));
             }
             // May return early.
             thread::park_timeout(if is_terminal { TICK } else { LINE });
@@ -88,13 +88,13 @@ impl FilesProgress {
         let detail = self.detail.lock().unwrap_or_else(PoisonError::into_inner);
         // A single file shows what is done with it.
         let many = self.files.total.load(Ordering::Relaxed) > 1;
-        let files = if many { self.files_text(elapsed) } else { String::new() };
+        let files = if many { self.text(elapsed) } else { String::new() };
         let between = if files.is_empty() || detail.is_empty() { "" } else { "; " };
         format!("{files}{between}{detail}")
     }
 
     /// Formats `3,120 of 10,000 files, 12 failed, 210 files/s, 33 s left`; empty while the number of files is unknown.
-    fn files_text(&self, elapsed: Duration) -> String {
+    fn text(&self, elapsed: Duration) -> String {
         let total = self.files.total.load(Ordering::Relaxed);
         let done = self.files.done.load(Ordering::Relaxed).min(total);
         files_text((done, total), self.failed.load(Ordering::Relaxed), elapsed)
@@ -114,7 +114,8 @@ impl Drop for End<'_> {
     }
 }
 
-fn files_text((done, total): (u64, u64), failed: usize, elapsed: Duration) -> String {
+/// Formats `3,120 of 10,000 files, 12 failed, 210 files/s, 33 s left`.
+pub(super) fn files_text((done, total): (u64, u64), failed: usize, elapsed: Duration) -> String {
     if total == 0 {
         return String::new();
     }
@@ -165,7 +166,7 @@ mod tests {
         let done = progress.show(|| {
             progress.file_done(true);
             progress.file_done(false);
-            progress.files_text(Duration::ZERO)
+            progress.text(Duration::ZERO)
         });
         assert_eq!(done, "2 of 2 files, 1 failed");
     }

@@ -10,17 +10,16 @@ use super::lanes::{self, Lane, LaneArgs};
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
 use crate::exec::tables::{
-    Shard, TABLES, TableFormat, TableLane, TableOptions, TableSummary, listed_paths, read_list,
-    write_tables,
+    Shard, TABLES, TableFormat, TableLane, TableOptions, TableSummary, write_tables,
 };
-use crate::exec::{OwnPresets, policy_text};
+use crate::exec::{OwnPresets, list_from, policy_text, read_list};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 pub(super) use json_output::TableOutput;
 use progress::ProgressLine;
 use std::fmt::Write as _;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -166,15 +165,11 @@ impl Args {
     }
 
     fn listed(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let Some(list) = &self.files_from else {
-            return Ok(Vec::new());
-        };
-        if !is_stdin(list) {
-            return Ok(read_list(list)?);
-        }
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
-        Ok(listed_paths(&bytes))
+        Ok(match &self.files_from {
+            None => Vec::new(),
+            Some(list) if is_stdin(list) => list_from("standard input", io::stdin().lock())?,
+            Some(list) => read_list(list)?,
+        })
     }
 }
 

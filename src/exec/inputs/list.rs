@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a list in bytes: ten million paths of 100 bytes.
-const MAX_BYTES: u64 = 1 << 30;
+/// Maximum size of a list in bytes: forty million paths of 100 bytes.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Reads the paths of a list in a file.
 ///

@@ -3,18 +3,13 @@
 use super::column::ContentHash;
 use super::options::Shard;
 use super::rows::FileOrigin;
-use crate::exec::files::{
-    Hasher, LoadError, is_folder, must_exist, read_bounded, sha256_bytes, short_reason,
-};
+use crate::exec::files::{Hasher, LoadError, is_folder, must_exist, sha256_bytes, short_reason};
 use crate::exec::load::{files_of, stamp_of};
 use crate::exec::stores::find_all_in;
 use crate::progress::Progress;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
-
-/// Maximum size of a list of paths in bytes.
-const MAX_LIST: u64 = 4 << 30;
 
 /// Size of a read in bytes.
 const CHUNK: usize = 1 << 20;
@@ -193,34 +188,6 @@ fn hash_file(path: &Path) -> io::Result<([u8; 32], u64)> {
     }
 }
 
-/// Reads a list of paths.
-///
-/// # Errors
-/// Returns a [`LoadError`] if the file cannot be read.
-pub fn read_list(path: &Path) -> Result<Vec<PathBuf>, LoadError> {
-    Ok(listed_paths(&read_bounded(path, MAX_LIST)?))
-}
-
-/// Splits a list of paths at NUL bytes if it has any, else at line ends.
-pub fn listed_paths(list: &[u8]) -> Vec<PathBuf> {
-    let separator = if list.contains(&0) { 0 } else { b'\n' };
-    let paths = list.split(|byte| *byte == separator);
-    let paths =
-        paths.map(|path| path.strip_suffix(b"\r").filter(|_| separator != 0).unwrap_or(path));
-    paths.filter(|path| !path.is_empty()).map(path_of).collect()
-}
-
-#[cfg(unix)]
-fn path_of(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,14 +204,6 @@ mod tests {
             names.map(|path| listed_name(Path::new(path))),
             ["a/b.jsonl", "b.jsonl", "b.jsonl"]
         );
-    }
-
-    #[test]
-    fn a_list_is_split_at_nul_bytes_or_line_ends() {
-        let both = [PathBuf::from("a b"), PathBuf::from("c")];
-        assert_eq!(listed_paths(b"a b\0c\0"), both);
-        assert_eq!(listed_paths(b"a b\r\nc\n\n"), both);
-        assert_eq!(listed_paths(b"a\nb\0"), [PathBuf::from("a\nb")]);
     }
 
     #[test]
