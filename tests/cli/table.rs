@@ -401,8 +401,6 @@ fn text_is_written_only_if_wanted() {
     let at = here.path();
     run(at, &["logs", "-o", "plain", "--format", "jsonl"]);
     run(at, &["logs", "-o", "text", "--format", "jsonl", "--text"]);
-    let text = fs::read_to_string(at.join("logs/handoff.json")).unwrap();
-    let session: Value = serde_json::from_str(&text).unwrap();
     let messages = rows(&at.join("text"), "messages");
     let texts: Vec<&str> = messages.iter().map(|row| str_of(row, "text")).collect();
     assert!(texts.iter().any(|text| text.len() > 40));
@@ -424,7 +422,6 @@ fn text_is_written_only_if_wanted() {
         assert_eq!(gone.len() as u64, fact["gone"].as_u64().unwrap(), "{fact:?}");
     }
     assert!(facts.iter().any(|fact| fact["gone"].as_u64() > Some(0)));
-    assert!(session.is_object() || session.is_array());
 }
 
 #[cfg(unix)]
@@ -488,13 +485,17 @@ fn a_file_that_takes_too_long_is_a_failure_and_is_read_again() {
     run(at, &[&base[..], &["--resume"]].concat());
     let sessions = rows(&at.join("tables"), "sessions");
     assert!(sessions.iter().any(|row| str_of(row, "path") == "long.json"));
+    // The whole part again: its failures are gone.
+    run(at, &base);
+    assert!(
+        rows(&at.join("tables"), "failures").iter().all(|row| str_of(row, "path") != "long.json")
+    );
 }
 
 #[test]
 fn sessions_of_every_format_have_rows_with_a_key() {
     let here = folder();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let fixtures: PathBuf = fixtures;
+    let fixtures: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let args = ["-o", "tables", "--format", "jsonl", "--policy", "prune"];
     run(here.path(), &[&[fixtures.to_str().unwrap()], &args[..]].concat());
     let tables = here.path().join("tables");

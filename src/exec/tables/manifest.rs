@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Folder of the manifests.
 const FOLDER: &str = "_manifest";
@@ -61,15 +61,35 @@ impl Manifest {
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Writes the manifest. It is the last file of a part.
-    pub(super) fn write(&self, output: &Path) -> io::Result<PathBuf> {
+    /// Writes the manifest, the last file of a part. Removes files of an earlier run of the part that this one did not write,
+    /// such as failures of files that took too long.
+    pub(super) fn write(&self, output: &Path) -> io::Result<()> {
         let folder = output.join(FOLDER);
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{}.json", self.part));
+        let written: HashSet<&str> = self.files.iter().map(|file| &*file.path).collect();
+        let before = Self::read(&path).map_or_else(Vec::new, |before| before.files);
+        let stale = before.iter().filter(|file| !written.contains(&*file.path));
+        for file in stale.filter(|file| self.is_named(&file.path)) {
+            // A reader may have removed it.
+            let _ = fs::remove_file(output.join(&file.path));
+        }
         let mut json = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         json.push('\n');
-        replace(&path, json.as_bytes())?;
-        Ok(path)
+        replace(&path, json.as_bytes())
+    }
+
+    /// Returns whether a path below the folder is `TABLE/day=DAY/PART.EXTENSION`.
+    fn is_named(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        match parts[..] {
+            [table, day, file] => {
+                TableOptions::table(table).is_some()
+                    && day.starts_with("day=")
+                    && file == format!("{}.{}", self.part, self.conditions.format)
+            }
+            _ => false,
+        }
     }
 }
 
