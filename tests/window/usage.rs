@@ -1,8 +1,8 @@
 //! The page *Usage* of the list of sessions, compared with the command line, and the times of the list.
 
 use crate::screen::{
-    COMPACTED, MANY_RESULTS, Window, click, copied, open, options, plimsoll, press, run_in_palette,
-    sample, says, secondary_click, sized, tab, type_into,
+    COMPACTED, MANY_RESULTS, Window, click, copied, open, options, plimsoll, press, sample, says,
+    secondary_click, sized, tab, type_into,
 };
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
@@ -19,12 +19,16 @@ fn claude(session: &str, first: usize, times: &[&str]) -> String {
     let mut lines = String::new();
     for (n, time) in times.iter().enumerate() {
         let n = n + first;
+        let parent = match n {
+            n if n == first => "null".to_owned(),
+            n => format!("\"a{session}{}\"", n - 1),
+        };
         let common = format!(
             r#""sessionId":"{session}","cwd":"/home/me/ledger","version":"2.1.300","timestamp":"{time}""#
         );
         let _ = write!(
             lines,
-            r#"{{"type":"user","uuid":"u{session}{n}","parentUuid":null,{common},"message":{{"role":"user","content":"Question {n} of {session}"}}}}
+            r#"{{"type":"user","uuid":"u{session}{n}","parentUuid":{parent},{common},"message":{{"role":"user","content":"Question {n} of {session}"}}}}
 {{"type":"assistant","uuid":"a{session}{n}","parentUuid":"u{session}{n}",{common},"message":{{"id":"msg_{session}{n}","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","stop_reason":"end_turn","content":[{{"type":"text","text":"Answer {n}"}}],"usage":{{"input_tokens":{},"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":50}}}}}}
 "#,
             1_000 * (n + 1)
@@ -143,7 +147,7 @@ fn the_choices_are_kept_when_the_list_is_opened_again() {
     click(&mut window, "Close");
     let list = Options { size: vec2(1440.0, 900.0), ..options(folder.path().to_owned()) };
     crate::screen::drop_file(&mut window, list.paths[0].clone());
-    run_in_palette(&mut window, "Usage of the listed sessions");
+    tab(&mut window, "Usage");
     window.get_by_label("Input tokens by project");
     window.get_by_label("Sort by project");
     // Another window starts with the defaults, since this one saves nothing.
