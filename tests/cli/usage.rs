@@ -83,8 +83,11 @@ fn home() -> tempfile::TempDir {
     let copy = claude("two", &[first("two"), second("two"), third]);
     put(home.path(), &format!("{folder}/two.jsonl"), &copy);
     let agent = answer("one", "msg_9", "2026-03-02T00:05:00.000Z", 5_000, 0);
+    let of_agent =
+        |kind: &str| format!("{{\"isSidechain\":true,\"agentId\":\"x1\",\"type\":\"{kind}\"");
     let agent = claude("one", &[agent])
-        .replace("\"type\":\"user\"", "\"isSidechain\":true,\"agentId\":\"x1\",\"type\":\"user\"");
+        .replace("{\"type\":\"user\"", &of_agent("user"))
+        .replace("{\"type\":\"assistant\"", &of_agent("assistant"));
     put(home.path(), &format!("{folder}/one/subagents/agent-x1.jsonl"), &agent);
     home
 }
@@ -202,8 +205,8 @@ fn sessions_have_recorded_times_costs_and_trees() {
     assert_eq!(one["models"][0], "claude-sonnet-4-5-20250929");
     let agents = one["tree"]["agents"].as_array().unwrap();
     let inputs: Vec<&Value> = agents.iter().map(|agent| &agent["input_tokens"]).collect();
-    assert_eq!(inputs, [2_200, 5_000, 1_500]);
-    assert_eq!(agents[1]["is_sub_agent"], true);
+    assert_eq!(inputs, [2_200, 1_500, 5_000]);
+    assert_eq!(agents[2]["is_sub_agent"], true);
     let total = json(home.path(), &["usage"])["total"]["cost_usd"].clone();
     assert_eq!(one["tree"]["total"]["cost_usd"], total);
     assert_eq!(sessions[0]["tree"], Value::Null, "it belongs to the tree of the first");

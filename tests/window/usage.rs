@@ -49,7 +49,11 @@ fn store() -> TempDir {
     put("one.jsonl", &claude("one", 0, &two_days));
     put("two.jsonl", &claude("two", 2, &["2026-03-04T11:00:00.000Z"]));
     let agent = claude("one", 7, &["2026-03-04T10:01:00.000Z"])
-        .replace("\"type\":\"user\"", "\"isSidechain\":true,\"agentId\":\"x1\",\"type\":\"user\"");
+        .replace("{\"type\":\"user\"", "{\"isSidechain\":true,\"agentId\":\"x1\",\"type\":\"user\"")
+        .replace(
+            "{\"type\":\"assistant\"",
+            "{\"isSidechain\":true,\"agentId\":\"x1\",\"type\":\"assistant\"",
+        );
     put("one/subagents/agent-x1.jsonl", &agent);
     for name in [COMPACTED, MANY_RESULTS, "handoff.json"] {
         fs::copy(sample(name), folder.path().join(name)).expect("a copy");
