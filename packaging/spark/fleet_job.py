@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import json
 import os
-import posixpath
 import shutil
 import signal
 import subprocess
@@ -100,7 +99,7 @@ def list_files(options, entries):
                 except OSError:
                     # The fetch fails as well, with a reason.
                     identity = path
-                rows.append((posixpath.relpath(path, root), info["size"], identity))
+                rows.append((path.removeprefix(f"{root}/"), info["size"], identity))
         yield pandas.DataFrame(rows, columns=["path", "bytes", "identity"])
 
 

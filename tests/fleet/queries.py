@@ -170,8 +170,13 @@ def main():
             write_tables(program, here)
         check_names(checks, program)
         # Fixtures with the same id are versions of a session for the views, and several sessions for `usage`.
-        older = "select path from sessions_all anti join current_sessions using (content_sha256, conversation)"
-        for path, in connect(fixtures).execute(older).fetchall():
+        # Of copies without a time, either may count.
+        ambiguous = """
+            select path from sessions_all anti join current_sessions using (content_sha256, conversation)
+            union select path from sessions_all s join calls_all c using (content_sha256, conversation)
+            where s.start_time is null and c.call_identity in
+                (select call_identity from calls_all where call_identity is not null group by all having count(*) > 1)"""
+        for path, in connect(fixtures).execute(ambiguous).fetchall():
             (fixtures / "logs" / path).unlink(missing_ok=True)
         write_tables(program, fixtures)
         connection = connect(fixtures)

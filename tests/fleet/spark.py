@@ -53,6 +53,7 @@ def sessions():
         "bad/crash.json": (chat("Hello", "FAULT-CRASH"), "program", "signal 11"),
         "bad/hang.json": (chat("Hello", "FAULT-HANG"), "program", "no result after"),
         "bad/half.json": (chat("Hello", "FAULT-HALF"), "program", "incomplete output"),
+        "bad//not a path.json": (chat("Hello", "A part of the key is empty."), "fetch", "not a path"),
         f"bad/{'x' * 300}.json": (chat("Hello", "No file has such a long name."), "fetch", "not a path"),
     }
     objects = good | copies | {key: content for key, (content, _, _) in bad.items()}
