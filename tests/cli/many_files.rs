@@ -177,7 +177,7 @@ fn tar(files: &[Member<'_>]) -> Vec<u8> {
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes).expect("writes to memory");
     encoder.finish().expect("writes to memory")
 }

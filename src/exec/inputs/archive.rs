@@ -108,6 +108,8 @@ pub(super) fn tar_files(
             }
         }
     }
+    // The end of the compressed stream has its checksum.
+    io::copy(&mut archive.into_inner(), &mut io::sink())?;
     Ok(())
 }
 
