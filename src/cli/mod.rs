@@ -144,7 +144,7 @@ commands! {
     Man: man,
 }
 
-/// Inspect, replay and fix context compaction in recorded LLM-agent sessions.
+/// Inspect, replay and fix context compaction in recorded LLM-agent sessions. Without a command, the window opens.
 #[derive(Debug, clap::Parser)]
 #[command(
     name = "plimsoll",
@@ -152,7 +152,7 @@ commands! {
     disable_help_subcommand = true,
     max_term_width = 120,
     override_usage = "plimsoll [FILE|FOLDER]... [OPTIONS]\n       plimsoll COMMAND [OPTIONS]",
-    after_help = "Without a command, the window opens. Exit codes: 0 done, 1 a check failed, 2 invalid or failed.\n\nExamples:\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
+    after_help = "Examples:\n  plimsoll replay sample_sessions/compacted.jsonl --policy prune"
 )]
 struct Cli {
     #[command(subcommand)]

@@ -1,8 +1,8 @@
 //! Cached summaries of session files. A file that has not changed is not read again.
 
+use super::cache_file::{FileKey, file_key, path_of, remove};
 use super::summary::SUMMARY_VERSION;
 use super::{FoundFile, SessionSummary};
-use crate::exec::files::unfinished::is_temporary;
 use crate::exec::files::{read_bounded, replace_private};
 use crate::exec::state::State;
 use crate::presets::models;
@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 /// Maximum size of the cache file, in bytes. A summary takes a few hundred, and about eleven for each call.
 const MAX_BYTES: u64 = 256 << 20;
@@ -30,17 +29,6 @@ pub struct Cache {
 struct CachedSummary {
     key: FileKey,
     summary: Result<SessionSummary, String>,
-}
-
-/// State of a file whose summary is cached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FileKey {
-    bytes: u64,
-    /// Modification time in nanoseconds since 1970.
-    modified: u64,
-    /// Version of a session in a database, see [`crate::formats::DatabaseSession::version`].
-    #[serde(default)]
-    session_version: u64,
 }
 
 /// Content of the cache file.
@@ -75,16 +63,7 @@ impl Cache {
     /// # Errors
     /// Returns an error if the file cannot be removed.
     pub fn clear() -> io::Result<bool> {
-        Self::remove(Self::path())
-    }
-
-    /// Removes a cache file. Returns false if there was none.
-    pub(super) fn remove(path: Option<PathBuf>) -> io::Result<bool> {
-        match path.map(fs::remove_file) {
-            Some(Ok(())) => Ok(true),
-            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(false),
-        }
+        remove(Self::path())
     }
 
     /// Returns the summary of an unchanged file, or of the session with this id and version in a file with several.
@@ -132,27 +111,4 @@ impl Cache {
 fn version() -> String {
     let program = env!("CARGO_PKG_VERSION");
     format!("{program}/{SUMMARY_VERSION}/{:x}", models::fingerprint())
-}
-
-/// Returns the name of a file in a cache, which is its path and after a newline the id of a session in it, and its state.
-/// Temporary files have none.
-pub(super) fn file_key(found: &FoundFile, id: &str, version: u64) -> Option<(String, FileKey)> {
-    // A file of an archive has another path in every run.
-    let path = found.path.to_str().filter(|_| !is_temporary(&found.path))?;
-    let name = match id {
-        "" => path.to_owned(),
-        id => format!("{path}\n{id}"),
-    };
-    let (bytes, modified) = (found.size.0, nanos(found)?);
-    Some((name, FileKey { bytes, modified, session_version: version }))
-}
-
-/// Returns the path of a file by its name in a cache.
-pub(super) fn path_of(name: &str) -> &Path {
-    Path::new(name.split_once('\n').map_or(name, |(path, _)| path))
-}
-
-fn nanos(found: &FoundFile) -> Option<u64> {
-    let modified = found.modified?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(modified.as_nanos()).ok()
 }

@@ -1,7 +1,6 @@
 //! Lists sessions, those with the newest call first. Files are read on all cores, except those with a cached summary.
 
 use super::copies::{ComparedCalls, RepeatedCalls, copies};
-use super::tree::starters;
 use super::{Cache, FileUsage, FoundFile, SessionSummary, UsageCache};
 use crate::exec::database::{Snapshot, is_database};
 use crate::exec::load::{FileSessions, parent_name};
@@ -91,22 +90,6 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Keeps the newest `most` sessions, with their sub-agents.
-    pub fn shorten(&mut self, most: usize) {
-        let starters = starters(&self.sessions);
-        let mains = starters.iter().enumerate().filter(|(idx, starter)| idx == *starter);
-        let kept: HashSet<usize> = mains.map(|(idx, _)| idx).take(most).collect();
-        let n = self.sessions.len();
-        let mut starters = starters.into_iter();
-        self.sessions.retain(|_| starters.next().is_some_and(|starter| kept.contains(&starter)));
-        self.left += n - self.sessions.len();
-    }
-
-    /// Returns the index of the session that started each sub-agent; the own index of other sessions.
-    pub fn starters(&self) -> Vec<usize> {
-        starters(&self.sessions)
-    }
-
     /// Returns whether the `most` newest sessions are listed. All other files were written at this time or before, so their
     /// calls are not later.
     fn has_newest(&self, most: usize, others: Option<SystemTime>) -> bool {

@@ -4,6 +4,7 @@
 //! followed, since credentials are often stored nearby.
 
 mod cache;
+mod cache_file;
 mod copies;
 mod find;
 mod listing;
@@ -12,6 +13,7 @@ mod project;
 mod summary;
 mod tree;
 mod usage;
+mod usage_cache;
 
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
@@ -27,7 +29,8 @@ pub use summary::{PeakAccuracy, SessionSummary};
 pub use tree::{
     AgentUsage, ConversationTree, ListUsage, SessionTree, SessionTrees, conversation_tree,
 };
-pub use usage::{ConversationUsage, FileUsage, Relation, UsageCache};
+pub use usage::{ConversationUsage, FileUsage, Relation};
+pub use usage_cache::UsageCache;
 
 /// An agent whose sessions can be found.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::session::Track;
 use crate::units::{Millis, Tokens};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -153,13 +153,31 @@ impl AgentUsage {
     }
 }
 
+impl Listing {
+    /// Keeps the newest `most` sessions, with their sub-agents.
+    pub fn shorten(&mut self, most: usize) {
+        let starters = starters(&self.sessions);
+        let mains = starters.iter().enumerate().filter(|(idx, starter)| idx == *starter);
+        let kept: HashSet<usize> = mains.map(|(idx, _)| idx).take(most).collect();
+        let n = self.sessions.len();
+        let mut starters = starters.into_iter();
+        self.sessions.retain(|_| starters.next().is_some_and(|starter| kept.contains(&starter)));
+        self.left += n - self.sessions.len();
+    }
+
+    /// Returns the index of the session that started each sub-agent; the own index of other sessions.
+    pub fn starters(&self) -> Vec<usize> {
+        starters(&self.sessions)
+    }
+}
+
 /// Returns the index of the root of each session: the session that started it, or whose calls it repeats, and so on.
 fn roots(sessions: &[ListedSession]) -> Vec<usize> {
     roots_by(sessions, true)
 }
 
 /// Returns the index of the session that started each sub-agent, or was started by none; the own index of other sessions.
-pub(super) fn starters(sessions: &[ListedSession]) -> Vec<usize> {
+fn starters(sessions: &[ListedSession]) -> Vec<usize> {
     roots_by(sessions, false)
 }
 
