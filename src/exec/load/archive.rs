@@ -30,8 +30,8 @@ pub(super) fn document(path: &Path, metadata: &Metadata) -> Result<Option<Input>
 /// Returns whether an archive is one session, such as the log of an evaluation. The names of its files decide.
 pub(crate) fn is_session(path: &Path) -> bool {
     let names = File::open(path).ok().and_then(|file| names_in(BufReader::new(file)).ok());
-    let named = |name| FolderFile { name, bytes: b"{}".to_vec() };
-    let files: Vec<FolderFile> = names.unwrap_or_default().into_iter().map(named).collect();
+    let with_name = |name| FolderFile { name, bytes: b"{}".to_vec() };
+    let files: Vec<FolderFile> = names.unwrap_or_default().into_iter().map(with_name).collect();
     formats::archived_document(&files).is_some()
 }
 
