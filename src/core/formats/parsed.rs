@@ -30,7 +30,7 @@ impl Input {
     pub(super) fn set_origin<'a>(
         &self,
         sessions: &mut [Session],
-        records: impl Iterator<Item = &'a Span> + Clone,
+        records: &(impl Iterator<Item = &'a Span> + Clone),
         places: &OriginPlaces<'_>,
     ) {
         // Chosen: the programs record it in their first record, or in the first message.

@@ -198,7 +198,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     }
     let spans = entries.iter().map(|entry| &entry.span);
     let places = OriginPlaces { folder: &["cwd"], version: &["version"], id: &["sessionId"] };
-    input.set_origin(&mut sessions, spans, &places);
+    input.set_origin(&mut sessions, &spans, &places);
     log.finish(input, sessions, "a Qwen Code session without a message")
 }
 

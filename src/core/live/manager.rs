@@ -64,7 +64,7 @@ impl Manager {
     pub fn new(policy: &str, options: Options) -> Result<Self, LiveError> {
         let bundled = presets::PRESETS.iter().find(|preset| preset.name == policy);
         if bundled.is_none() && !policy.contains(['=', '\n']) {
-            if policy.ends_with(".toml") {
+            if policy.rsplit_once('.').is_some_and(|(_, extension)| extension == "toml") {
                 let why =
                     format!("{policy:?} is the path of a policy file: pass the text of the file");
                 return Err(LiveError::Option(why));
@@ -330,10 +330,9 @@ impl Manager {
         for op in &state.log {
             let message = if *op == Op::Push { next.next() } else { None };
             match manager.apply(op, message) {
-                Ok(()) => {}
                 Err(LiveError::Order(_)) if is_rewound => {}
-                // The program continued after it, too.
-                Err(LiveError::Write(_)) => {}
+                // The program continued after an error in writing, too.
+                Ok(()) | Err(LiveError::Write(_)) => {}
                 Err(error) => {
                     return Err(LiveError::State(format!(
                         "the policy now decides otherwise: {error}"

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 /// Version of the cached usage, increased when that of the same file changes.
-const USAGE_VERSION: u32 = 1;
+const USAGE_VERSION: u32 = 2;
 
 /// Maximum size of the cache file, in bytes. A call takes about 50, so these are 20 million calls.
 const MAX_BYTES: u64 = 1 << 30;

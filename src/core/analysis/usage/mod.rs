@@ -9,5 +9,5 @@ mod table;
 
 pub use identity::call_identities;
 pub use period::Period;
-pub use recorded::{RecordedUsage, UsedCall, recorded_usage};
+pub use recorded::{ContextFit, RecordedUsage, UsedCall, recorded_usage};
 pub use table::{UsageKey, UsageQuery, UsageRow, UsageTable, UsedSession, usage_of_each};

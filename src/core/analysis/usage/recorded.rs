@@ -46,15 +46,29 @@ pub struct UsedCall {
     pub context: Tokens,
     /// Context window in tokens.
     pub window: Tokens,
-    /// Whether the context was larger than the window, or the provider rejected it.
-    pub overflows: bool,
-    /// Whether the provider rejected the call.
-    pub is_rejected: bool,
+    /// Whether the context fitted into the window.
+    pub fit: ContextFit,
     /// Number of recorded compactions directly before the call, or behind it if it is the last.
     pub compactions: usize,
 }
 
+/// Whether a context fitted into the context window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ContextFit {
+    /// The provider accepted it, or would have.
+    Fits,
+    /// It was larger than the window.
+    Overflows,
+    /// The provider rejected it.
+    Rejected,
+}
+
 impl UsedCall {
+    /// Returns whether the context was larger than the window, or the provider rejected it.
+    pub fn overflows(&self) -> bool {
+        self.fit != ContextFit::Fits
+    }
+
     /// Returns the context as a share of the usable window.
     pub fn pressure(&self, output_reserve: Tokens) -> Share {
         Budget { window: self.window, output_reserve }.pressure(self.context)
@@ -87,15 +101,16 @@ pub fn recorded_usage(case: &Case, billing: Billing<'_>, recorded: &Outcome) -> 
             miss: None,
             context: Tokens::ZERO,
             window: Tokens::ZERO,
-            overflows: false,
-            is_rejected: call.is_rejected,
+            fit: if call.is_rejected { ContextFit::Rejected } else { ContextFit::Fits },
             compactions: 0,
         })
         .collect();
     for sample in &recorded.samples {
         let call = &mut calls[sample.call];
         (call.context, call.window) = (sample.tokens, sample.window);
-        call.overflows = sample.overflows;
+        if sample.overflows && call.fit == ContextFit::Fits {
+            call.fit = ContextFit::Overflows;
+        }
     }
     for billed in &bills.calls {
         let call = &mut calls[billed.index];

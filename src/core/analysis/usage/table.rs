@@ -1,7 +1,7 @@
 //! Sums of recorded usage by a key.
 
 use super::period::Days;
-use super::{Period, RecordedUsage, UsedCall};
+use super::{ContextFit, Period, RecordedUsage, UsedCall};
 use crate::analysis::cost::Cause;
 use crate::units::{Millis, Share, Tokens, Usd};
 use jiff::Timestamp;
@@ -147,7 +147,7 @@ impl UsageRow {
 
     fn add(&mut self, call: &UsedCall, model: Option<&String>, pressure: Share) {
         self.calls += 1;
-        self.rejected += usize::from(call.is_rejected);
+        self.rejected += usize::from(call.fit == ContextFit::Rejected);
         self.input += call.input;
         if let Some(read) = call.cache_read {
             self.input_with_cache += call.input;
@@ -172,7 +172,7 @@ impl UsageRow {
             }
         }
         self.compactions += call.compactions;
-        self.overflows += usize::from(call.overflows);
+        self.overflows += usize::from(call.overflows());
         self.peak = Share(self.peak.0.max(pressure.0));
         if let Some(model) = model.filter(|model| !self.models.contains(*model)) {
             self.models.insert(model.clone());

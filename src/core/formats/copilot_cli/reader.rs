@@ -69,7 +69,7 @@ pub(super) fn read(
         version: &["data", "copilotVersion"],
         id: &["data", "sessionId"],
     };
-    input.set_origin(&mut sessions, spans, &places);
+    input.set_origin(&mut sessions, &spans, &places);
     log.finish(input, sessions, "GitHub Copilot CLI events without a message")
 }
 

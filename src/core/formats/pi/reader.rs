@@ -33,7 +33,7 @@ pub(crate) fn read(
     sessions.append(&mut branches);
     let spans = reader.entries.iter().map(|entry| &entry.span);
     let places = OriginPlaces { folder: &["cwd"], version: &[], id: &["id"] };
-    input.set_origin(&mut sessions, spans, &places);
+    input.set_origin(&mut sessions, &spans, &places);
     reader.log.finish(input, sessions, "a Pi session without a message")
 }
 

@@ -93,7 +93,7 @@ pub(super) fn rows<'a>(of: &'a Conversation<'_>) -> impl Iterator<Item = CallRow
             context_window_tokens: used.window,
             context_tokens: used.context,
             pressure_share: used.pressure(of.output_reserve).known(),
-            overflows: used.overflows,
+            overflows: used.overflows(),
             rejected: call.is_rejected,
             after_abort: call.is_after_abort,
             compactions: used.compactions,
