@@ -10,6 +10,7 @@ use crate::exec::{Inputs, is_taken};
 use crate::names::nearest;
 use crate::progress::Progress;
 use anyhow::{Context as _, bail};
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 /// Parses the name of an agent.
@@ -35,7 +36,7 @@ pub(super) fn found(args: &InputArgs) -> anyhow::Result<Inputs> {
     if args.are_empty() {
         inputs.add_found(find(&Progress::default())?);
     }
-    inputs.files.sort_by(|a, b| b.found.modified.cmp(&a.found.modified));
+    inputs.files.sort_by_key(|file| Reverse(file.found.modified));
     inputs.notes().for_each(|text| note(&text));
     Ok(inputs)
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Limits and the baseline.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct GateOptions {
     /// Write the result as JUnit XML, replacing an earlier result
     #[arg(long, value_name = "FILE")]

@@ -4,6 +4,7 @@ use crate::cli::output::clean;
 use crate::exec::hooks::{FileAction, HookChange, HookedAgent};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// A change of an agent's settings.
@@ -77,7 +78,11 @@ impl HookConstraints {
         if self.constraints.is_empty() {
             return "no standing instructions\n".to_owned();
         }
-        self.constraints.iter().map(|text| format!("- {}\n", clean(text))).collect()
+        let mut lines = String::new();
+        for text in &self.constraints {
+            let _ = writeln!(lines, "- {}", clean(text));
+        }
+        lines
     }
 }
 

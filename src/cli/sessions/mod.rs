@@ -84,7 +84,9 @@ impl Args {
         let mut text = String::new();
         let starters = listing.starters();
         let mut started = vec![0; starters.len()];
-        starters.iter().for_each(|starter| started[*starter] += 1);
+        for starter in &starters {
+            started[*starter] += 1;
+        }
         for (idx, listed) in listing.sessions.iter().enumerate() {
             // A sub-agent is in the line of the session that started it.
             if let (Ok(summary), true) = (&listed.summary, starters[idx] == idx) {

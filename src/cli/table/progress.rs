@@ -36,7 +36,7 @@ impl ProgressLine {
     }
 
     /// Removes the line from the terminal.
-    pub(super) fn remove(self) {
+    pub(super) fn remove() {
         progress("");
     }
 }

@@ -99,7 +99,9 @@ impl Args {
         let mut files = inputs.found_files();
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         // Every conversation of a file counts, whether the file or its folder was named.
-        files.iter_mut().for_each(|file| file.is_named = false);
+        for file in &mut files {
+            file.is_named = false;
+        }
         let (mut summaries, mut usage) = caches(shared, true);
         let caches = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
         let listing = listed(&inputs, &files, usize::MAX, caches)?;
@@ -133,7 +135,7 @@ impl Args {
     fn query(&self, shared: &GlobalOptions) -> anyhow::Result<UsageQuery> {
         let zone = match &self.timezone {
             None => TimeZone::system(),
-            Some(name) => TimeZone::get(name).map_err(|_| {
+            Some(name) => TimeZone::get(name).map_err(|_unknown| {
                 anyhow!(
                     "--timezone: {name} is no time zone; give a name such as Europe/Berlin or UTC"
                 )
@@ -165,7 +167,7 @@ fn day(given: &str, today: Date) -> anyhow::Result<Date> {
     match given {
         "today" => Ok(today),
         "yesterday" => Ok(today.checked_sub(1.day())?),
-        date => date.parse().map_err(|_| {
+        date => date.parse().map_err(|_invalid| {
             anyhow!("{given} is no day; give one such as 2026-11-01, today or yesterday")
         }),
     }

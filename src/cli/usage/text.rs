@@ -54,8 +54,8 @@ pub(super) fn text(by: &str, table: &UsageTable, listing: &Listing) -> String {
 }
 
 fn line(key: String, cells: [String; 10]) -> [String; 11] {
-    let mut all = cells.into_iter();
-    std::array::from_fn(|at| if at == 0 { key.clone() } else { all.next().unwrap_or_default() })
+    let mut all = std::iter::once(key).chain(cells);
+    std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
 /// Returns what the sums lack, and how much of them is counted rather than reported.

@@ -92,7 +92,7 @@ impl Inputs {
     /// Adds a path of a list. A path that cannot be read is a failure like a file of a folder.
     pub fn add_listed(&mut self, path: &Path, progress: &Progress) {
         if let Err(error) = self.try_listed(path, progress) {
-            self.fail(path, error.to_string(), true, Origin::Found);
+            self.fail(path, &error.to_string(), true, Origin::Found);
         }
     }
 
@@ -152,7 +152,7 @@ impl Inputs {
         for file in files {
             let (path, added) = (file.path.clone(), self.add_file(file, progress));
             if let Err(error) = added {
-                self.fail(&path, error.to_string(), true, Origin::Found);
+                self.fail(&path, &error.to_string(), true, Origin::Found);
             }
         }
         let Self { files, unpacked, .. } = self;
@@ -196,7 +196,7 @@ impl Inputs {
             ));
         }
         match unpacking.problem {
-            Some(reason) => self.fail(&shown, reason, true, origin),
+            Some(reason) => self.fail(&shown, &reason, true, origin),
             None if before == self.counts() => self.fail_empty(&shown, origin),
             None => {}
         }
@@ -210,11 +210,11 @@ impl Inputs {
 
     fn fail_empty(&mut self, path: &Path, origin: Origin) {
         let reason = format!("{} holds no session file", path.display());
-        self.fail(path, reason, false, origin);
+        self.fail(path, &reason, false, origin);
     }
 
-    fn fail(&mut self, path: &Path, reason: String, is_damaged: bool, origin: Origin) {
-        let (path, reason) = (self.unpacked.shown(path), self.unpacked.shown_text(&reason));
+    fn fail(&mut self, path: &Path, reason: &str, is_damaged: bool, origin: Origin) {
+        let (path, reason) = (self.unpacked.shown(path), self.unpacked.shown_text(reason));
         let is_named = origin == Origin::Named;
         self.failures.push(InputFailure { path, reason, is_damaged, is_named });
     }

@@ -274,7 +274,7 @@ fn is_session(path: &str) -> bool {
 /// Returns the path of a file relative to the folder of its archive; `None` if the name leads outside of it.
 fn inner_path(name: &str) -> Option<PathBuf> {
     // A colon on Windows names a drive or a second stream of a file.
-    let is_plain = |name: &str| !name.contains('\0') && !(cfg!(windows) && name.contains(':'));
+    let is_plain = |name: &str| !(name.contains('\0') || cfg!(windows) && name.contains(':'));
     let (mut path, mut depth) = (PathBuf::new(), 0);
     for part in Path::new(name).components() {
         match part {

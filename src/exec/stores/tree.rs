@@ -182,7 +182,7 @@ fn starters(sessions: &[ListedSession]) -> Vec<usize> {
 }
 
 fn roots_by(sessions: &[ListedSession], joins_copies: bool) -> Vec<usize> {
-    let id = |listed: &ListedSession| Some(listed.summary.as_ref().ok()?.id.clone()?);
+    let id = |listed: &ListedSession| listed.summary.as_ref().ok()?.id.clone();
     let ids: HashMap<String, usize> =
         sessions.iter().enumerate().filter_map(|(idx, listed)| Some((id(listed)?, idx))).collect();
     let paths: HashMap<&Path, usize> =

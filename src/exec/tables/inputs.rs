@@ -100,8 +100,9 @@ impl Inputs {
 impl Shard {
     /// Returns whether a path belongs to the shard. Contents would have to be read by every process.
     fn contains(self, name: &str) -> bool {
-        let [a, b, c, d, e, f, g, h, ..] = sha256_bytes(name.as_bytes());
-        u64::from_be_bytes([a, b, c, d, e, f, g, h]) % self.of == self.number - 1
+        let hash = sha256_bytes(name.as_bytes());
+        let start = hash.first_chunk().map_or(0, |start| u64::from_be_bytes(*start));
+        start % self.of == self.number - 1
     }
 }
 

@@ -196,18 +196,18 @@ fn draw(ui: &Ui, bar: &Shown<'_>, place: Rect, top: f64, figure: BarFigure, is_m
         return;
     };
     let height = |value: f64| (value / top) as f32 * place.height();
-    let width = (place.width() * BAR_SHARE).min(MAX_BAR).max(1.0);
+    let width = (place.width() * BAR_SHARE).clamp(1.0, MAX_BAR);
     let rect = Rect::from_x_y_ranges(
         place.center().x - width / 2.0..=place.center().x + width / 2.0,
         // A bar of a small value is visible.
         place.bottom() - height(bar.value).max(1.0)..=place.bottom(),
     );
-    let [rest, part] = colors(palette, figure);
+    let [color, marked_part] = colors(palette, figure);
     let radius = if width >= 8.0 { 2.0 } else { 0.0 };
-    ui.painter().rect_filled(rect, radius, rest);
+    ui.painter().rect_filled(rect, radius, color);
     if bar.part > 0.0 {
         let bottom = rect.with_min_y(rect.bottom() - height(bar.part).min(rect.height()));
-        ui.painter().rect_filled(bottom, 0.0, part);
+        ui.painter().rect_filled(bottom, 0.0, marked_part);
     }
     if place.width() >= MIN_LABELLED {
         let label = match figure {
