@@ -51,7 +51,7 @@ fn log(home: &Path) -> String {
 }
 
 /// Returns a record of a session of Claude Code.
-fn claude_record(kind: &str, parent: Option<&str>, id: &str, message: Value) -> Value {
+fn claude_record(kind: &str, parent: Option<&str>, id: &str, message: &Value) -> Value {
     value!({"type": kind, "uuid": id, "parentUuid": parent, "isSidechain": false, "sessionId": "s",
             "version": "2.1.332", "cwd": "/p", "timestamp": "2026-11-28T14:45:36.967Z", "message": message})
 }
@@ -65,8 +65,8 @@ fn claude_session(home: &Path, instructions: &[String]) -> PathBuf {
                          "content": [block], "usage": usage});
     let path = home.join("session.jsonl");
     let (user, answer) = (
-        claude_record("user", None, "u", user),
-        claude_record("assistant", Some("u"), "a", answer),
+        claude_record("user", None, "u", &user),
+        claude_record("assistant", Some("u"), "a", &answer),
     );
     let text = format!("{user}\n{answer}\n");
     fs::write(&path, text).expect("it can be written");
@@ -303,8 +303,10 @@ fn an_unhandled_compaction_takes_nothing_from_an_earlier_one() {
             event["compact_summary"] = value!("Nothing.");
             handled(home.path(), "claude-code", &event)
         };
-        earlier.iter().for_each(|name| drop(send(name)));
-        append(&transcript, &claude_record("user", Some("a"), "u2", user()));
+        for name in earlier {
+            drop(send(name));
+        }
+        append(&transcript, &claude_record("user", Some("a"), "u2", &user()));
         let back = context_of(&send("SessionStart"), "SessionStart");
         assert!(CONSTRAINTS.iter().all(|text| back.contains(text)), "{earlier:?}: {back}");
         assert_eq!(send("SessionStart"), "", "it came back already");

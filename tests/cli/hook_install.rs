@@ -238,5 +238,5 @@ fn the_state_lists_all_files_of_hooks_and_clearing_it_keeps_the_record_of_instal
     assert_eq!(removed["action"], "removed");
     assert!(!settings.exists());
     assert_eq!(files_below(&kept), [""; 0]);
-    assert_eq!(listed()["hooks"].as_array().map(|hooks| hooks.len()), Some(0));
+    assert_eq!(listed()["hooks"].as_array().map(Vec::len), Some(0));
 }

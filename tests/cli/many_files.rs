@@ -21,14 +21,13 @@ fn with_input(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // The program may end before it has read everything.
-    let writer = std::thread::spawn(move || {
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().expect("it ends");
-    writer.join().expect("it ends");
-    output
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The program may end before it has read everything.
+            let _ = stdin.write_all(input);
+        });
+        child.wait_with_output().expect("it ends")
+    })
 }
 
 /// Returns the files that a gate judged, and those that it skipped with the reason and whether they are damaged.

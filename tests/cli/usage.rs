@@ -62,8 +62,8 @@ fn claude(session: &str, answers: &[Answer<'_>]) -> String {
 
 fn put(home: &Path, path: &str, content: &str) {
     let path = home.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(path, content).expect("it is written");
 }
 
 /// Creates a home folder with a session over midnight in UTC, a resumed copy with one more call, and a sub-agent.
@@ -93,7 +93,7 @@ fn home() -> tempfile::TempDir {
 }
 
 fn column<'a>(result: &'a Value, name: &str) -> Vec<&'a Value> {
-    result["rows"].as_array().unwrap().iter().map(|row| &row[name]).collect()
+    result["rows"].as_array().expect("rows").iter().map(|row| &row[name]).collect()
 }
 
 #[test]

@@ -274,8 +274,8 @@ fn inspect_lists_conversations_and_recorded_data() {
     let output = inspect(&[path, "--conversation", "4"]);
     for expected in [
         "4 of 4 (sub-agent general-purpose, started by call 2; --conversation N selects another)",
-        "     1  Find out how it works. (main conversation), 3 calls",
-        "     3  Explore the lexer (sub-agent Explore, started by call 1), 1 call",
+        "     1  Find out how it works. (main conversation): 3 calls, ",
+        "     3  Explore the lexer (sub-agent Explore, started by call 1): 1 call, ",
         "usage, timestamps, sub-agents; none in this file: compactions; not recorded by this format: system prompt, tool definitions",
         "progress/agent_progress",
     ] {
@@ -286,7 +286,22 @@ fn inspect_lists_conversations_and_recorded_data() {
         "title": "Count the tests", "relation": "sub_agent", "agent": "general-purpose", "started_by_call": 2,
         "shared_messages": null, "main_conversation": null, "messages": 4, "calls": 2,
     });
-    assert_eq!(shape["conversations"][3], agent);
+    for name in [
+        "title",
+        "relation",
+        "agent",
+        "started_by_call",
+        "shared_messages",
+        "main_conversation",
+        "messages",
+        "calls",
+    ] {
+        assert_eq!(shape["conversations"][3][name], agent[name], "{name}");
+    }
+    // Each conversation has the sums of its own calls, and the tree those of all.
+    let calls = shape["conversations"].as_array().unwrap().iter();
+    let calls: u64 = calls.map(|one| one["usage"]["calls"].as_u64().unwrap()).sum();
+    assert_eq!(shape["tree"]["calls"], calls);
     let recorded_data = json!({
         "usage": "present", "timestamps": "present", "compactions": "absent", "system_prompt": "unsupported",
         "tool_definitions": "unsupported", "sub_agents": "present",

@@ -203,7 +203,7 @@ fn sessions_are_sorted_by_their_last_call_and_those_without_a_time_are_last() {
     let folder = store();
     // The time of a file has no effect.
     let one = fs::File::options().append(true).open(folder.path().join("one.jsonl"));
-    let later = SystemTime::now() + Duration::from_secs(86_400);
+    let later = SystemTime::now() + Duration::from_hours(24);
     one.and_then(|file| file.set_modified(later)).expect("the time is set");
     let mut window = sized(folder.path().to_owned(), vec2(1440.0, 900.0));
     window.run_ok();

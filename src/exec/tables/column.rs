@@ -325,7 +325,9 @@ mod tests {
         };
         let column = |values: &[Option<usize>]| {
             let mut column = Column::new(&spec);
-            values.iter().for_each(|value| value.put(&mut column));
+            for value in values {
+                value.put(&mut column);
+            }
             column
         };
         let mut all = column(&[None, Some(1)]);
