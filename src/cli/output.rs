@@ -136,9 +136,9 @@ pub(super) fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Prints progress as a line on standard error that is no terminal; nothing if it is empty.
+/// Prints progress as a line, unless it is empty or standard error is a terminal, which shows it all the time.
 pub(super) fn progress_line(text: &str) {
-    if !text.is_empty() {
+    if !text.is_empty() && !is_terminal() {
         to_stderr(&format!("plimsoll: {}\n", clean(text)));
     }
 }
@@ -147,13 +147,6 @@ pub(super) fn progress_line(text: &str) {
 pub(super) fn progress(text: &str) {
     if is_terminal() {
         to_stderr(&format!("\r{}\u{1b}[K", clean(text)));
-    }
-}
-
-/// Prints the progress as a line, unless standard error is a terminal, which shows it all the time.
-pub(super) fn progress_line(text: &str) {
-    if !io::stderr().is_terminal() {
-        to_stderr(&format!("plimsoll: {}\n", clean(text)));
     }
 }
 

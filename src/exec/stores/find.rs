@@ -111,7 +111,7 @@ pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
 /// # Errors
 /// Returns a [`LoadError`] as [`find_in`] does.
 pub(crate) fn find_all_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
-    find_up_to(usize::MAX, folder, progress)
+    find_up_to(usize::MAX, folder, &may_hold_session, progress)
 }
 
 /// Finds the files below a folder that may contain a session. A file is found itself. Blocks.
