@@ -380,7 +380,7 @@ fn invalid_input_is_rejected_in_one_line() {
     fs::create_dir(at.join("out")).unwrap();
     let format = ["--format", "jsonl", "-o", "out"];
     for (args, why) in [
-        (&["empty"][..], "no session file was found"),
+        (&["empty"][..], "empty holds no session file; give another folder"),
         (&["missing"], "no such file"),
         (&[], "table needs a session file or a folder"),
         (&["logs", "--shard", "3/2"], "2/8"),

@@ -26,7 +26,6 @@ mod workers;
 mod write;
 
 pub use column::{ColumnSpec, ColumnType};
-pub use inputs::{listed_paths, read_list};
 pub use options::{SCHEMA_VERSION, Shard, TableFormat, TableOptions};
 pub use rows::{TABLES, TableLane};
 pub use run::{TableProgress, TableSummary, WrittenTable, write_tables};
