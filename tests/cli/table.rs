@@ -13,9 +13,10 @@ use tempfile::TempDir;
 /// Creates a folder with the sample sessions in `logs`.
 fn logs() -> TempDir {
     let here = folder();
-    fs::create_dir(here.path().join("logs")).unwrap();
+    fs::create_dir(here.path().join("logs")).expect("a folder");
     for file in samples() {
-        fs::copy(&file, here.path().join("logs").join(file.file_name().unwrap())).unwrap();
+        let name = file.file_name().expect("a file");
+        fs::copy(&file, here.path().join("logs").join(name)).expect("a copy");
     }
     here
 }
@@ -31,13 +32,14 @@ fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in fs::read_dir(&next).expect("a folder") {
+            let path = entry.expect("readable").path();
             if path.is_dir() {
                 folders.push(path);
             } else {
-                let name = path.strip_prefix(folder).unwrap().to_string_lossy().replace('\\', "/");
-                found.insert(name, fs::read(&path).unwrap());
+                let name = path.strip_prefix(folder).expect("a path below the folder");
+                let name = name.to_string_lossy().replace('\\', "/");
+                found.insert(name, fs::read(&path).expect("readable"));
             }
         }
     }
@@ -48,10 +50,10 @@ fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn rows(tables: &Path, table: &str) -> Vec<Value> {
     let files = files_in(tables).into_iter();
     let files = files.filter(|(name, _)| name.starts_with(&format!("{table}/")));
-    let texts = files.map(|(_, bytes)| String::from_utf8(bytes).unwrap());
+    let texts = files.map(|(_, bytes)| String::from_utf8(bytes).expect("UTF-8"));
     texts
         .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-        .map(|line| serde_json::from_str(&line).unwrap())
+        .map(|line| serde_json::from_str(&line).expect("JSON"))
         .collect()
 }
 
@@ -225,7 +227,10 @@ fn parquet_has_types_and_the_values_of_json_lines() {
     run(at, &["logs", "-o", "parquet", "--text"]);
     let shown = |field: &Field| match field {
         Field::Null => "null".to_owned(),
-        Field::Bytes(bytes) => bytes.data().iter().map(|byte| format!("{byte:02x}")).collect(),
+        Field::Bytes(bytes) => {
+            let bytes = bytes.data().iter().map(|byte| format!("{byte:02x}"));
+            bytes.collect::<Vec<_>>().concat()
+        }
         Field::Str(text) => text.clone(),
         Field::TimestampMicros(micros) => {
             jiff::Timestamp::from_microsecond(*micros).map(|time| format!("{time:.3}")).unwrap()
@@ -246,7 +251,7 @@ fn parquet_has_types_and_the_values_of_json_lines() {
     };
     let of_json = |value: &Value| match value {
         Value::Null => "null".to_owned(),
-        Value::String(text) => text.to_string(),
+        Value::String(text) => text.clone(),
         Value::Array(all) => {
             all.iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>().join("\u{1}")
         }
@@ -469,7 +474,7 @@ fn a_file_that_takes_too_long_is_a_failure_and_is_read_again() {
     let here = logs();
     let at = here.path();
     let message = |n: usize| {
-        let role = if n % 2 == 0 { "user" } else { "assistant" };
+        let role = if n.is_multiple_of(2) { "user" } else { "assistant" };
         let text = format!("{n} is followed by {} and more words of every kind. ", n + 1);
         plimsoll::json::json!({"role": role, "content": text.repeat(40)})
     };

@@ -1,4 +1,4 @@
-//! `plimsoll table`: typed tables of many sessions, for DuckDB, Spark and others.
+//! `plimsoll table`: typed tables of many sessions, for `DuckDB`, Spark and others.
 
 mod columns;
 mod json_output;
@@ -27,6 +27,7 @@ use std::time::Duration;
     mut_arg("policies", |arg| arg.help("Preset, policy file or recorded; @LANE names it (repeatable) [default: none, truncate, prune, summarize]")),
     after_help = "Files are TABLE/day=YYYY-MM-DD/PART.parquet, by the UTC day of the session's start. PART is a hash of the contents and of everything that the rows depend on: the same work replaces the same files. `--columns` lists the columns. A file that fails is a row of `failures`.\n\nExit code 1: a file failed, with --strict. 2: nothing could be read or written.\n\nExamples:\n  plimsoll table sample_sessions -o tables --format jsonl\n  plimsoll table sample_sessions -o tables --format csv --tables sessions,calls --shard 1/4"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct Args {
     #[command(flatten)]
     inputs: InputArgs,

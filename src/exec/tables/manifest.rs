@@ -105,7 +105,9 @@ pub(super) fn part_name(
     let mut unread = unread.to_vec();
     unread.sort_unstable();
     let mut hasher = Hasher::new();
-    contents.iter().for_each(|content| hasher.update(content.bytes()));
+    for content in contents {
+        hasher.update(content.bytes());
+    }
     for name in unread {
         hasher.update(name.as_bytes());
         hasher.update(&[0]);

@@ -1,4 +1,4 @@
-//! Tables of many sessions: typed rows in Parquet, JSON Lines or CSV, partitioned by day, for DuckDB, Spark and others.
+//! Tables of many sessions: typed rows in Parquet, JSON Lines or CSV, partitioned by day, for `DuckDB`, Spark and others.
 //!
 //! One process reads each file once, for all tables, conversations and policies. The rows of a part of the files are
 //! written to `TABLE/day=YYYY-MM-DD/PART.parquet`, where PART is a hash of the contents and of everything else that the rows

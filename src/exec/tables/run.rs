@@ -306,13 +306,11 @@ fn write_file(
 
 impl TableSummary {
     fn add(&mut self, table: &'static str, file: &ManifestFile) {
-        let at = match self.tables.iter().position(|written| written.name == table) {
-            Some(at) => at,
-            None => {
-                self.tables.push(WrittenTable { name: table, rows: 0, files: 0, bytes: 0 });
-                self.tables.len() - 1
-            }
-        };
+        let at = self.tables.iter().position(|written| written.name == table);
+        let at = at.unwrap_or_else(|| {
+            self.tables.push(WrittenTable { name: table, rows: 0, files: 0, bytes: 0 });
+            self.tables.len() - 1
+        });
         let written = &mut self.tables[at];
         written.rows += file.rows;
         written.files += 1;

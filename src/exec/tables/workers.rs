@@ -61,7 +61,7 @@ struct Running {
 /// Threads that read files.
 pub(super) struct Workers {
     options: Arc<TableOptions>,
-    workers: Vec<Worker>,
+    all: Vec<Worker>,
     /// Threads of each worker.
     threads: usize,
     runs: u64,
@@ -76,12 +76,13 @@ impl Workers {
         n_files: usize,
     ) -> Result<Self, ThreadPoolBuildError> {
         record_panics();
-        let all = rayon::current_num_threads().max(1);
-        let n = n_files.clamp(1, all);
-        let threads = (all / n).max(1);
+        let cores = rayon::current_num_threads().max(1);
+        let n = n_files.clamp(1, cores);
+        let threads = (cores / n).max(1);
         let (sender, finished) = channel();
         let workers = (0..n).map(|_| Worker::start(threads)).collect::<Result<_, _>>()?;
-        Ok(Self { options: Arc::clone(options), workers, threads, runs: 0, sender, finished })
+        let options = Arc::clone(options);
+        Ok(Self { options, all: workers, threads, runs: 0, sender, finished })
     }
 
     /// Reads files and passes each result to `on_result`, in the order in which they are finished.
@@ -94,7 +95,7 @@ impl Workers {
         let mut waiting: VecDeque<usize> = (0..files.len()).collect();
         let mut left = files.len();
         while left > 0 {
-            for worker in self.workers.iter_mut().filter(|worker| worker.running.is_none()) {
+            for worker in self.all.iter_mut().filter(|worker| worker.running.is_none()) {
                 if let Some(index) = waiting.pop_front() {
                     self.runs += 1;
                     let file = files[index].clone();
@@ -121,7 +122,7 @@ impl Workers {
         let is_it = |worker: &&mut Worker| {
             worker.running.as_ref().is_some_and(|running| running.run == run)
         };
-        self.workers.iter_mut().find(is_it)?.running.take()
+        self.all.iter_mut().find(is_it)?.running.take()
     }
 
     /// Replaces workers whose file takes too long. Returns their number.
@@ -133,7 +134,7 @@ impl Workers {
             return Ok(0);
         };
         let mut n = 0;
-        for worker in &mut self.workers {
+        for worker in &mut self.all {
             let late = worker.running.take_if(|running| running.since.elapsed() > limit);
             let Some(Running { index, progress, .. }) = late else {
                 continue;

@@ -1,5 +1,4 @@
 //! The table `calls`.
-#![expect(clippy::struct_excessive_bools, reason = "a field is a column")]
 
 use super::conversation::Conversation;
 use crate::exec::tables::column::{ContentHash, Name};
