@@ -390,7 +390,7 @@ mod tests {
             names
         };
         let progress = Progress::default();
-        let with = names(find_with_archives(folder.path(), &progress).unwrap());
+        let with = names(find_with_archives(folder.path(), false, &progress).unwrap());
         assert_eq!(with, ["a.zip", "b.tar.gz", "c.TGZ", "d.tar.zst"]);
         // By the ending of compressed sessions.
         let without = names(find_in(folder.path(), &progress).unwrap());
