@@ -32,7 +32,7 @@ const TOPICS: [Topic; 4] = [
     Topic { name: "options", title: "Options of every command", add: GlobalOptions::augment_args },
     Topic {
         name: "files",
-        title: "Options of commands that read many files: evaluate, gate, sessions, sweep, usage",
+        title: "Options of commands that read many files: evaluate, gate, sessions, sweep, table, usage",
         add: InputArgs::augment_args,
     },
     Topic {

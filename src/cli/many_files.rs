@@ -48,6 +48,13 @@ impl FilesProgress {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Sets the numbers of files that are done, of all, and of those that failed.
+    pub(super) fn set(&self, done: usize, total: usize, failed: usize) {
+        self.files.total.store(total as u64, Ordering::Relaxed);
+        self.files.done.store(done as u64, Ordering::Relaxed);
+        self.failed.store(failed, Ordering::Relaxed);
+    }
+
     /// Sets what is done with the current file.
     pub(super) fn set_detail(&self, text: String) {
         *self.detail.lock().unwrap_or_else(PoisonError::into_inner) = text;

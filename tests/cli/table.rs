@@ -4,7 +4,6 @@ use crate::program::{command, plimsoll};
 use crate::support::{folder, json, rejected, samples, stderr, stdout};
 use plimsoll::json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ fn logs() -> TempDir {
     let here = folder();
     fs::create_dir(here.path().join("logs")).expect("a folder");
     for file in samples() {
-        let name = file.file_name().expect("a name");
+        let name = file.file_name().expect("a file");
         fs::copy(&file, here.path().join("logs").join(name)).expect("a copy");
     }
     here
@@ -34,16 +33,13 @@ fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next).expect("a folder") {
-            let path = entry.expect("an entry").path();
+            let path = entry.expect("readable").path();
             if path.is_dir() {
                 folders.push(path);
             } else {
-                let name = path
-                    .strip_prefix(folder)
-                    .expect("below it")
-                    .to_string_lossy()
-                    .replace('\\', "/");
-                found.insert(name, fs::read(&path).expect("a file"));
+                let name = path.strip_prefix(folder).expect("a path below the folder");
+                let name = name.to_string_lossy().replace('\\', "/");
+                found.insert(name, fs::read(&path).expect("readable"));
             }
         }
     }
@@ -231,10 +227,10 @@ fn parquet_has_types_and_the_values_of_json_lines() {
     run(at, &["logs", "-o", "parquet", "--text"]);
     let shown = |field: &Field| match field {
         Field::Null => "null".to_owned(),
-        Field::Bytes(bytes) => bytes.data().iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        }),
+        Field::Bytes(bytes) => {
+            let bytes = bytes.data().iter().map(|byte| format!("{byte:02x}"));
+            bytes.collect::<Vec<_>>().concat()
+        }
         Field::Str(text) => text.clone(),
         Field::TimestampMicros(micros) => {
             jiff::Timestamp::from_microsecond(*micros).map(|time| format!("{time:.3}")).unwrap()
@@ -389,7 +385,7 @@ fn invalid_input_is_rejected_in_one_line() {
     fs::create_dir(at.join("out")).unwrap();
     let format = ["--format", "jsonl", "-o", "out"];
     for (args, why) in [
-        (&["empty"][..], "no session file was found"),
+        (&["empty"][..], "empty holds no session file; give another folder"),
         (&["missing"], "no such file"),
         (&[], "table needs a session file or a folder"),
         (&["logs", "--shard", "3/2"], "2/8"),

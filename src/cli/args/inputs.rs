@@ -29,7 +29,16 @@ impl InputArgs {
 
     /// Finds the files. Standard input and files of archives are stored until the result is dropped.
     pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
-        let (mut inputs, progress) = (Inputs::default(), Progress::default());
+        self.add_to(Inputs::default())
+    }
+
+    /// Finds the files like [`Self::find`], however many a folder has.
+    pub(crate) fn find_all(&self) -> anyhow::Result<Inputs> {
+        self.add_to(Inputs::unlimited())
+    }
+
+    fn add_to(&self, mut inputs: Inputs) -> anyhow::Result<Inputs> {
+        let progress = Progress::default();
         let list = self.files_from.as_deref();
         let n_stdin = self.files.iter().map(PathBuf::as_path).chain(list);
         if n_stdin.filter(|path| is_stdin(path)).count() > 1 {

@@ -2,24 +2,22 @@
 
 mod columns;
 mod json_output;
-mod progress;
 
-use super::args::{GlobalOptions, is_stdin, number};
+use super::args::{GlobalOptions, InputArgs, number};
 use super::json_values::Settings;
 use super::lanes::{self, Lane, LaneArgs};
+use super::many_files::FilesProgress;
 use super::output::{clean, counted, grouped, json, note, print};
 use super::status::Status;
 use crate::exec::tables::{
     Shard, TABLES, TableFormat, TableLane, TableOptions, TableSummary, write_tables,
 };
-use crate::exec::{OwnPresets, list_from, policy_text, read_list};
+use crate::exec::{OwnPresets, policy_text};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 pub(super) use json_output::TableOutput;
-use progress::ProgressLine;
 use std::fmt::Write as _;
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,9 +29,8 @@ use std::time::Duration;
 )]
 #[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct Args {
-    /// Session files or folders
-    #[arg(value_name = "FILE|FOLDER")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Folder of the tables
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "columns")]
     output: Option<PathBuf>,
@@ -46,9 +43,6 @@ pub(super) struct Args {
     /// Write texts too: titles, messages and facts
     #[arg(long)]
     text: bool,
-    /// Also read the files of this list, one per line or separated by NUL; - for standard input
-    #[arg(long, value_name = "FILE")]
-    files_from: Option<PathBuf>,
     /// Read only part K of N, by the hash of the path
     #[arg(long, value_name = "K/N", value_parser = shard)]
     shard: Option<Shard>,
@@ -93,21 +87,25 @@ impl Args {
             return Ok(Status::Done);
         }
         let options = self.options(shared)?;
-        let listed = self.listed()?;
-        if self.paths.is_empty() && self.files_from.is_none() {
+        if self.inputs.are_empty() {
             bail!(
                 "table needs a session file or a folder of them: plimsoll table FOLDER -o TABLES"
             );
         }
-        let (output, format) = (options.output.clone(), options.format);
-        let mut line = ProgressLine::new();
-        let summary = write_tables(&self.paths, &listed, options, |progress| line.show(progress));
-        ProgressLine::remove();
-        let summary = summary?;
-        if summary.own_outputs > 0 {
-            let files = counted(summary.own_outputs, "file");
-            note(&format!("left out: {files} that Plimsoll wrote; name a file to include it"));
+        let inputs = self.inputs.find_all()?;
+        inputs.notes().for_each(|text| note(&text));
+        let mut empty = inputs.failures.iter().filter(|one| one.is_named && !one.is_damaged);
+        if let Some(empty) = empty.next() {
+            bail!("{}; give another folder", empty.reason);
         }
+        let (output, format) = (options.output.clone(), options.format);
+        let progress = FilesProgress::default();
+        let summary = progress.show(|| {
+            write_tables(&inputs, &self.inputs.files, options, |at| {
+                progress.set(at.done, at.total, at.failed);
+            })
+        });
+        let summary = summary?;
         let (nothing_read, first) = (summary.read + summary.skipped == 0, &summary.first_failure);
         if let (true, Some((path, reason))) = (nothing_read, first) {
             bail!(
@@ -162,14 +160,6 @@ impl Args {
             shard: self.shard,
             resumes: self.resume,
             timeout: self.timeout_per_file,
-        })
-    }
-
-    fn listed(&self) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(match &self.files_from {
-            None => Vec::new(),
-            Some(list) if is_stdin(list) => list_from("standard input", io::stdin().lock())?,
-            Some(list) => read_list(list)?,
         })
     }
 }

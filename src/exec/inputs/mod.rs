@@ -36,6 +36,8 @@ pub struct Inputs {
     pub failures: Vec<InputFailure>,
     /// Warnings about files that are missing from the result.
     pub warnings: Vec<String>,
+    /// Folders are searched to the end, however many files they have.
+    is_unlimited: bool,
     unpacked: UnpackedFiles,
 }
 
@@ -71,6 +73,11 @@ enum Origin {
 }
 
 impl Inputs {
+    /// Creates inputs without a maximum number of files of a folder.
+    pub fn unlimited() -> Self {
+        Self { is_unlimited: true, ..Self::default() }
+    }
+
     /// Adds a path of the command line: a file, an archive or a folder.
     ///
     /// # Errors
@@ -145,7 +152,7 @@ impl Inputs {
         origin: Origin,
         progress: &Progress,
     ) -> Result<(), LoadError> {
-        let mut found = find_with_archives(folder, progress)?;
+        let mut found = find_with_archives(folder, self.is_unlimited, progress)?;
         let before = self.counts();
         let files = std::mem::take(&mut found.files);
         self.add_found(found);

@@ -106,14 +106,6 @@ pub fn find(progress: &Progress) -> Result<FoundFiles, Cancelled> {
     Ok(search.finish())
 }
 
-/// Finds the files below a folder as [`find_in`] does, however many there are. Blocks.
-///
-/// # Errors
-/// Returns a [`LoadError`] as [`find_in`] does.
-pub(crate) fn find_all_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadError> {
-    find_up_to(usize::MAX, folder, &may_hold_session, progress)
-}
-
 /// Finds the files below a folder that may contain a session. A file is found itself. Blocks.
 ///
 /// # Errors
@@ -122,16 +114,18 @@ pub fn find_in(folder: &Path, progress: &Progress) -> Result<FoundFiles, LoadErr
     find_up_to(MAX_FILES, folder, &may_hold_session, progress)
 }
 
-/// Finds the same files as [`find_in`], and archives. Blocks.
+/// Finds the same files as [`find_in`], and archives, without a maximum number if `is_unlimited`. Blocks.
 ///
 /// # Errors
 /// Returns a [`LoadError`] like [`find_in`].
 pub(crate) fn find_with_archives(
     folder: &Path,
+    is_unlimited: bool,
     progress: &Progress,
 ) -> Result<FoundFiles, LoadError> {
     let is_named = |name: &str| may_hold_session(name) || is_named_archive(name);
-    find_up_to(MAX_FILES, folder, &is_named, progress)
+    let max = if is_unlimited { usize::MAX } else { MAX_FILES };
+    find_up_to(max, folder, &is_named, progress)
 }
 
 fn find_up_to(
@@ -396,7 +390,7 @@ mod tests {
             names
         };
         let progress = Progress::default();
-        let with = names(find_with_archives(folder.path(), &progress).unwrap());
+        let with = names(find_with_archives(folder.path(), false, &progress).unwrap());
         assert_eq!(with, ["a.zip", "b.tar.gz", "c.TGZ", "d.tar.zst"]);
         // By the ending of compressed sessions.
         let without = names(find_in(folder.path(), &progress).unwrap());

@@ -17,7 +17,6 @@ mod usage_cache;
 
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
-pub(super) use find::find_all_in;
 pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
 pub(super) use find::{find_with_archives, is_named_archive, is_searched, left_out_note};
 pub(super) use listing::moment;

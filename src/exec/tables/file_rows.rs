@@ -1,6 +1,6 @@
 //! The rows of a file.
 
-use super::inputs::HashedFile;
+use super::inputs::{HashedFile, plain_reason};
 use super::options::TableOptions;
 use super::rows::{Conversation, FailureRow, TableRows, add, rows_of};
 use super::schema::Rows;
@@ -122,7 +122,7 @@ pub(super) fn file_rows(
 ) -> Result<FileRows, Failure> {
     let failure = |stage: Stage, error: &dyn std::fmt::Display| Failure {
         stage,
-        reason: plain_reason(&error.to_string(), file),
+        reason: plain_reason(&error.to_string(), &file.path),
     };
     progress.enter(Stage::Read);
     let sessions = FileSessions::open(&file.path, &progress.progress);
@@ -174,65 +174,9 @@ fn day(time: Option<Millis>) -> Day {
     )
 }
 
-/// Returns an error without the path and the name of the file, quoted text of the file, and advice.
-fn plain_reason(error: &str, file: &HashedFile) -> String {
-    let path = file.path.display().to_string();
-    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-    let mut text = error.replace(&path, "it");
-    for named in ["it", &*name] {
-        if let Some(rest) = text.strip_prefix(named).and_then(|rest| rest.strip_prefix(": ")) {
-            text = rest.to_owned();
-        }
-    }
-    let end = text.find(". Supported are ").unwrap_or(text.len());
-    let end = text[..end].find("; ").unwrap_or(end);
-    let mut plain = String::new();
-    for (nth, piece) in text[..end].split('`').enumerate() {
-        plain.push_str(if nth % 2 == 0 { piece } else { "…" });
-    }
-    // Names of keys.
-    match plain.find(" (").filter(|_| plain.starts_with("this looks like JSON")) {
-        Some(at) => plain[..at].to_owned(),
-        None => plain,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::tables::column::ContentHash;
-    use crate::exec::tables::rows::FileOrigin;
-    use std::path::PathBuf;
-
-    #[test]
-    fn a_reason_has_neither_path_nor_text() {
-        let file = HashedFile {
-            path: PathBuf::from("/home/me/a.json"),
-            origin: FileOrigin {
-                sha256: ContentHash::from([0; 32]),
-                path: "a.json".to_owned(),
-                bytes: 1,
-            },
-            stamp: None,
-        };
-        let plain = |error: &str| plain_reason(error, &file);
-        assert_eq!(
-            plain(
-                "a.json: this looks like JSON without a conversation (keys secret, b). Supported are x"
-            ),
-            "this looks like JSON without a conversation"
-        );
-        assert_eq!(
-            plain("cannot read /home/me/a.json (permission denied); check its permissions"),
-            "cannot read it (permission denied)"
-        );
-        assert_eq!(
-            plain(
-                "/home/me/a.json: this looks like a list of messages with the unknown role `boss`"
-            ),
-            "this looks like a list of messages with the unknown role …"
-        );
-    }
 
     #[test]
     fn the_day_of_a_time_is_that_of_utc() {

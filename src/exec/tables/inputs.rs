@@ -3,10 +3,9 @@
 use super::column::ContentHash;
 use super::options::Shard;
 use super::rows::FileOrigin;
-use crate::exec::files::{Hasher, LoadError, is_folder, must_exist, sha256_bytes, short_reason};
+use crate::exec::files::{Hasher, is_folder, sha256_bytes, short_reason};
+use crate::exec::inputs::Inputs;
 use crate::exec::load::{files_of, stamp_of};
-use crate::exec::stores::find_all_in;
-use crate::progress::Progress;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
@@ -16,7 +15,7 @@ const CHUNK: usize = 1 << 20;
 
 /// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct InputFile {
+pub(super) struct NamedFile {
     /// Path relative to the given folder, with forward slashes.
     pub(super) name: String,
     /// The file, or a folder whose files form one session.
@@ -32,50 +31,47 @@ pub(super) struct HashedFile {
     pub(super) stamp: Option<String>,
 }
 
-/// The files of all given paths.
+/// The files of a shard.
 #[derive(Debug, Default)]
-pub(super) struct Inputs {
-    /// The files of the shard, by name.
-    pub(super) files: Vec<InputFile>,
-    /// Number of files of all shards.
+pub(super) struct ShardFiles {
+    /// The files, by name.
+    pub(super) files: Vec<NamedFile>,
+    /// Paths that cannot be read, with the reason.
+    pub(super) unread: Vec<(NamedFile, String)>,
+    /// Number of files and paths of all shards.
     pub(super) all: usize,
-    /// Number of files that Plimsoll itself wrote. Their sources count instead.
-    pub(super) own_outputs: usize,
 }
 
-impl Inputs {
-    /// Searches folders. `listed` are files that are read whatever their names are.
-    pub(super) fn find(
-        paths: &[PathBuf],
-        listed: &[PathBuf],
-        shard: Option<Shard>,
-    ) -> Result<Self, LoadError> {
-        let mut found = Self::default();
-        for path in paths {
-            must_exist(path)?;
-            if is_folder(path) {
-                let searched = find_all_in(path, &Progress::default())?;
-                found.own_outputs += searched.own_outputs.len();
-                let named = |file: PathBuf| InputFile { name: name_below(path, &file), path: file };
-                found.files.extend(searched.files.into_iter().map(|file| named(file.path)));
-            } else {
-                found.files.push(InputFile { name: listed_name(path), path: path.clone() });
-            }
-        }
-        let named = |path: &PathBuf| InputFile { name: listed_name(path), path: path.clone() };
-        found.files.extend(listed.iter().map(named));
-        found.all = found.files.len();
-        if let Some(shard) = shard {
-            found.files.retain(|file| shard.contains(&file.name));
-        }
+impl ShardFiles {
+    /// Names the files relative to the given paths, and takes those of a shard.
+    pub(super) fn new(inputs: &Inputs, given: &[PathBuf], shard: Option<Shard>) -> Self {
+        let folders: Vec<&Path> = given.iter().filter_map(|path| folder_of(path)).collect();
+        let named = |path: &Path| NamedFile {
+            name: relative_name(&folders, &inputs.shown(path)),
+            path: path.to_owned(),
+        };
+        let mut files: Vec<NamedFile> =
+            inputs.files.iter().map(|file| named(&file.found.path)).collect();
+        let mut unread: Vec<(NamedFile, String)> = inputs
+            .failures
+            .iter()
+            .map(|failure| {
+                let file = named(&failure.path);
+                let reason = plain_reason(&failure.reason, &file.path);
+                (file, reason)
+            })
+            .collect();
         // In the order of names, sessions of one day are mostly in one part.
-        found.files.sort();
-        found.files.dedup();
-        Ok(found)
+        files.sort();
+        files.dedup();
+        let all = files.len() + unread.len();
+        if let Some(shard) = shard {
+            files.retain(|file| shard.contains(&file.name));
+            unread.retain(|(file, _)| shard.contains(&file.name));
+        }
+        Self { files, unread, all }
     }
-}
 
-impl Inputs {
     /// Leaves out files below the folder of the tables.
     pub(super) fn leave_out(&mut self, output: &Path) {
         let Ok(output) = output.canonicalize() else {
@@ -101,34 +97,57 @@ impl Shard {
     /// Returns whether a path belongs to the shard. Contents would have to be read by every process.
     fn contains(self, name: &str) -> bool {
         let hash = sha256_bytes(name.as_bytes());
-        let start = hash.first_chunk().map_or(0, |start| u64::from_be_bytes(*start));
-        start % self.of == self.number - 1
+        let first = hash.first_chunk().copied().unwrap_or_default();
+        u64::from_be_bytes(first) % self.of == self.number - 1
     }
 }
 
-/// Returns the path of a file relative to the folder that contains it; its name if the folder is the file.
-fn name_below(folder: &Path, file: &Path) -> String {
-    match file.strip_prefix(folder) {
-        Ok(below) if !below.as_os_str().is_empty() => with_slashes(below),
-        _ => with_slashes(Path::new(file.file_name().unwrap_or_default())),
-    }
+/// Returns the folder that names are relative to: a given folder, or the one that contains a given file.
+fn folder_of(given: &Path) -> Option<&Path> {
+    if is_folder(given) { Some(given) } else { given.parent() }
 }
 
-/// Returns a path that is shown as it was given, or only its name if it is absolute or leads upwards: folders may name a user.
-fn listed_name(path: &Path) -> String {
+/// Returns a path relative to the folder that contains it, with forward slashes. Of other paths only the name is left if they
+/// are absolute or lead upwards: folders may name a user.
+fn relative_name(folders: &[&Path], path: &Path) -> String {
+    let below = folders.iter().filter_map(|folder| path.strip_prefix(folder).ok());
+    let below = below.filter(|below| !below.as_os_str().is_empty());
+    let path = below.min_by_key(|below| below.components().count()).unwrap_or(path);
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if path.components().all(is_plain) {
-        let parts = path.components().filter(|part| *part != Component::CurDir);
-        return with_slashes(&parts.collect::<PathBuf>());
+    if !path.components().all(is_plain) {
+        return with_slashes(Path::new(path.file_name().unwrap_or_default()));
     }
-    with_slashes(Path::new(path.file_name().unwrap_or_default()))
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    with_slashes(&parts.collect::<PathBuf>())
 }
 
 fn with_slashes(path: &Path) -> String {
     path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }
 
-impl InputFile {
+/// Returns an error without the path and the name of the file, quoted text of the file, and advice.
+pub(super) fn plain_reason(error: &str, path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = error.replace(&path.display().to_string(), "it");
+    for named in ["it", &*name] {
+        if let Some(rest) = text.strip_prefix(named).and_then(|rest| rest.strip_prefix(": ")) {
+            text = rest.to_owned();
+        }
+    }
+    let end = text.find(". Supported are ").unwrap_or(text.len());
+    let end = text[..end].find("; ").unwrap_or(end);
+    let mut plain = String::new();
+    for (nth, piece) in text[..end].split('`').enumerate() {
+        plain.push_str(if nth % 2 == 0 { piece } else { "…" });
+    }
+    // Names of keys.
+    match plain.find(" (").filter(|_| plain.starts_with("this looks like JSON")) {
+        Some(at) => plain[..at].to_owned(),
+        None => plain,
+    }
+}
+
+impl NamedFile {
     /// Hashes the content.
     ///
     /// # Errors
@@ -195,15 +214,32 @@ mod tests {
 
     #[test]
     fn names_are_relative_and_do_not_show_absolute_paths() {
+        let name = |path: &str| relative_name(&[Path::new("/home/me/logs")], Path::new(path));
+        assert_eq!(name("/home/me/logs/a/b.jsonl"), "a/b.jsonl");
+        assert_eq!(name("/home/me/logs/a.zip/b.jsonl"), "a.zip/b.jsonl");
+        let names = ["./a/b.jsonl", "/home/me/b.jsonl", "../b.jsonl"].map(name);
+        assert_eq!(names, ["a/b.jsonl", "b.jsonl", "b.jsonl"]);
+        assert_eq!(relative_name(&[Path::new(".")], Path::new("./b.jsonl")), "b.jsonl");
+    }
+
+    #[test]
+    fn a_reason_has_neither_path_nor_text() {
+        let plain = |error: &str| plain_reason(error, Path::new("/home/me/a.json"));
         assert_eq!(
-            name_below(Path::new("/home/me/logs"), Path::new("/home/me/logs/a/b.jsonl")),
-            "a/b.jsonl"
+            plain(
+                "a.json: this looks like JSON without a conversation (keys secret, b). Supported are x"
+            ),
+            "this looks like JSON without a conversation"
         );
-        assert_eq!(name_below(Path::new("/home/me/logs"), Path::new("/home/me/logs")), "logs");
-        let names = ["./a/b.jsonl", "/home/me/b.jsonl", "../b.jsonl"];
         assert_eq!(
-            names.map(|path| listed_name(Path::new(path))),
-            ["a/b.jsonl", "b.jsonl", "b.jsonl"]
+            plain("cannot read /home/me/a.json (permission denied); check its permissions"),
+            "cannot read it (permission denied)"
+        );
+        assert_eq!(
+            plain(
+                "/home/me/a.json: this looks like a list of messages with the unknown role `boss`"
+            ),
+            "this looks like a list of messages with the unknown role …"
         );
     }
 

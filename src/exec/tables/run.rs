@@ -2,7 +2,7 @@
 
 use super::column::ContentHash;
 use super::file_rows::{Day, FileRows, Stage, failure_row};
-use super::inputs::{HashedFile, InputFile, Inputs};
+use super::inputs::{HashedFile, NamedFile, ShardFiles};
 use super::manifest::{Manifest, ManifestFile, part_name};
 use super::options::{Conditions, TableOptions};
 use super::rows::{FailureRow, TABLES};
@@ -10,12 +10,12 @@ use super::schema::{Rows, Table};
 use super::workers::{FileResult, Workers};
 use super::write::encode;
 use crate::exec::files::{LoadError, replace, replace_keeping_permissions, write_error};
+use crate::exec::inputs::Inputs;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Number of files of a part. Chosen: the rows of a part stay in memory until it is written, about 200 MB for sessions of 100
 /// calls; parts of a tenth make small files.
@@ -30,8 +30,6 @@ pub struct TableProgress {
     pub total: usize,
     /// Number of files that failed.
     pub failed: usize,
-    /// Time since the start.
-    pub elapsed: Duration,
 }
 
 /// What a run wrote.
@@ -76,30 +74,30 @@ pub struct WrittenTable {
     pub bytes: u64,
 }
 
-/// Reads session files and writes their tables. `listed` are files that are read whatever their names are. Blocks.
+/// Reads session files and writes their tables. `given` are the paths that the files are named relative to. Blocks.
 ///
 /// # Errors
 /// Returns a [`LoadError`] if there is no file to read or the tables cannot be written. A file that cannot be read is a row
 /// of `failures`.
 pub fn write_tables(
-    paths: &[PathBuf],
-    listed: &[PathBuf],
+    inputs: &Inputs,
+    given: &[PathBuf],
     options: TableOptions,
     on_progress: impl FnMut(TableProgress),
 ) -> Result<TableSummary, LoadError> {
     let output = options.output.clone();
     fs::create_dir_all(&output).map_err(|error| LoadError(write_error(&output, &error)))?;
-    let mut inputs = Inputs::find(paths, listed, options.shard)?;
-    inputs.leave_out(&output);
-    if inputs.all == 0 {
+    let mut shard = ShardFiles::new(inputs, given, options.shard);
+    shard.leave_out(&output);
+    if shard.all == 0 {
         return Err(LoadError("no session file was found; give another folder".to_owned()));
     }
     let known = if options.resumes { Manifest::known_inputs(&options) } else { HashSet::new() };
     let mut run = Run {
         summary: TableSummary {
-            found: inputs.all,
-            files: inputs.files.len(),
-            own_outputs: inputs.own_outputs,
+            found: shard.all,
+            files: shard.files.len() + shard.unread.len(),
+            own_outputs: inputs.own_outputs.len(),
             ..TableSummary::default()
         },
         conditions: options.conditions(),
@@ -107,11 +105,10 @@ pub fn write_tables(
         known,
         seen: HashSet::new(),
         done: 0,
-        begun: Instant::now(),
         on_progress,
     };
-    let mut rest = &inputs.files[..];
-    while let Some(part) = run.next_part(&mut rest) {
+    let (mut rest, mut unread) = (&shard.files[..], shard.unread);
+    while let Some(part) = run.next_part(&mut rest, &mut unread) {
         run.write_part(part)?;
     }
     run.report();
@@ -128,16 +125,14 @@ struct Run<F> {
     summary: TableSummary,
     /// Number of files that are done.
     done: usize,
-    begun: Instant,
     on_progress: F,
 }
 
 /// Files whose rows are written together.
-#[derive(Default)]
 struct Part {
     files: Vec<HashedFile>,
     /// Files that cannot be read, with the reason.
-    unread: Vec<(InputFile, String)>,
+    unread: Vec<(NamedFile, String)>,
 }
 
 impl<F: FnMut(TableProgress)> Run<F> {
@@ -146,21 +141,24 @@ impl<F: FnMut(TableProgress)> Run<F> {
             done: self.done,
             total: self.summary.files,
             failed: self.summary.failed,
-            elapsed: self.begun.elapsed(),
         });
     }
 
     /// Hashes files until a part is full; `None` if no file is left.
-    fn next_part(&mut self, rest: &mut &[InputFile]) -> Option<Part> {
-        let mut part = Part::default();
+    fn next_part(
+        &mut self,
+        rest: &mut &[NamedFile],
+        unread: &mut Vec<(NamedFile, String)>,
+    ) -> Option<Part> {
+        let mut part = Part { files: Vec::new(), unread: std::mem::take(unread) };
         loop {
-            let room = PART - part.files.len() - part.unread.len();
+            let room = PART.saturating_sub(part.files.len() + part.unread.len());
             let (block, others) = rest.split_at(room.min(rest.len()));
             if block.is_empty() {
                 break;
             }
             *rest = others;
-            let hashed: Vec<_> = block.par_iter().map(InputFile::hash).collect();
+            let hashed: Vec<_> = block.par_iter().map(NamedFile::hash).collect();
             for (file, hashed) in block.iter().zip(hashed) {
                 match hashed {
                     Ok(hashed) if !self.seen.insert(*hashed.origin.sha256.bytes()) => {
@@ -191,7 +189,7 @@ impl<F: FnMut(TableProgress)> Run<F> {
         let mut workers = workers.map_err(|error| LoadError(error.to_string()))?;
         let mut failed: BTreeMap<String, String> = BTreeMap::new();
         let (mut done, mut n_failed) = (self.done, self.summary.failed);
-        let (total, begun, on_progress) = (self.summary.files, self.begun, &mut self.on_progress);
+        let (total, on_progress) = (self.summary.files, &mut self.on_progress);
         let counts = std::cell::Cell::new((done, n_failed));
         let on_result = |FileResult { index, rows: result, has_timed_out }: FileResult| {
             done += 1;
@@ -208,7 +206,7 @@ impl<F: FnMut(TableProgress)> Run<F> {
         };
         let on_tick = || {
             let (done, failed) = counts.get();
-            on_progress(TableProgress { done, total, failed, elapsed: begun.elapsed() });
+            on_progress(TableProgress { done, total, failed });
         };
         let read = workers.read(files, on_result, on_tick);
         read.map_err(|error| LoadError(error.to_string()))?;
@@ -270,7 +268,7 @@ impl<F: FnMut(TableProgress)> Run<F> {
 }
 
 /// Returns the row of a file that cannot be read.
-fn unread_row(file: &InputFile, reason: &str) -> FileRows {
+fn unread_row(file: &NamedFile, reason: &str) -> FileRows {
     let mut rows = FileRows::default();
     rows.fail(FailureRow {
         content_sha256: None,
@@ -308,8 +306,8 @@ fn write_file(
 
 impl TableSummary {
     fn add(&mut self, table: &'static str, file: &ManifestFile) {
-        let known = self.tables.iter().position(|written| written.name == table);
-        let at = known.unwrap_or_else(|| {
+        let at = self.tables.iter().position(|written| written.name == table);
+        let at = at.unwrap_or_else(|| {
             self.tables.push(WrittenTable { name: table, rows: 0, files: 0, bytes: 0 });
             self.tables.len() - 1
         });

@@ -80,8 +80,9 @@ impl Workers {
         let n = n_files.clamp(1, cores);
         let threads = (cores / n).max(1);
         let (sender, finished) = channel();
-        let all = (0..n).map(|_| Worker::start(threads)).collect::<Result<_, _>>()?;
-        Ok(Self { options: Arc::clone(options), all, threads, runs: 0, sender, finished })
+        let workers = (0..n).map(|_| Worker::start(threads)).collect::<Result<_, _>>()?;
+        let options = Arc::clone(options);
+        Ok(Self { options, all: workers, threads, runs: 0, sender, finished })
     }
 
     /// Reads files and passes each result to `on_result`, in the order in which they are finished.
