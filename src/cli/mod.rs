@@ -144,7 +144,7 @@ commands! {
     Man: man,
 }
 
-/// Inspect, replay and fix context compaction in recorded LLM-agent sessions. Without a command, the window opens.
+/// Inspect, replay and fix context compaction in recorded LLM-agent sessions.
 #[derive(Debug, clap::Parser)]
 #[command(
     name = "plimsoll",
