@@ -63,9 +63,9 @@ pub(super) fn show(
     );
     let (bars, n_left_out) = shown_bars(sums, figure, plot.width());
     let title = area.with_max_y(area.top() + LINE);
-    ui.scope_builder(UiBuilder::new().max_rect(title), |ui| {
-        head(ui, sums, figure, n_left_out);
-    });
+    // A child of its own: a scope would move what follows the chart up to the end of the title.
+    let mut title = ui.new_child(UiBuilder::new().max_rect(title));
+    head(&mut title, sums, figure, n_left_out);
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     // Space for the figure above the largest bar.
     let top = if most > 0.0 { most * f64::from(1.0 + 14.0 / plot.height().max(14.0)) } else { 1.0 };
