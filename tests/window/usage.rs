@@ -121,6 +121,15 @@ fn the_page_shows_the_figures_of_the_command_line_by_each_key() {
 }
 
 #[test]
+fn the_table_is_below_the_chart() {
+    let folder = store();
+    let window = usage_of(folder.path());
+    let chart = window.get_by_label("Chart: Cost by day").rect();
+    let head = window.get_by_label("Sort by sessions").rect();
+    assert!(chart.height() > 100.0 && chart.bottom() <= head.top(), "{chart} {head}");
+}
+
+#[test]
 fn chosen_days_limit_the_calls_and_a_wrong_day_is_explained() {
     let folder = store();
     let mut window = usage_of(folder.path());
