@@ -45,6 +45,7 @@ pub(crate) fn replace(output: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Returns a builder of temporary files that others can read if the system's mask allows it.
 fn public_builder() -> tempfile::Builder<'static, 'static> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has permissions to set"))]
     let mut builder = unfinished::builder();
     #[cfg(unix)]
     {

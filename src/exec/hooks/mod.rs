@@ -1,7 +1,7 @@
 //! Hooks of agents: programs that an agent runs at its events. They carry the user's constraints through a compaction.
 //!
 //! Agents differ in the order of events, in what each event may print, and in when the summary is known: see the module
-//! of each agent. All follow these rules: nothing blocks the agent, an event takes at most [`LIMIT`], and a failure
+//! of each agent. All follow these rules: nothing blocks the agent, an event takes at most two seconds, and a failure
 //! is written to the log and nowhere else.
 
 mod agents;
