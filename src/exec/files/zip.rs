@@ -1,4 +1,4 @@
-//! Files of a ZIP archive: stored, deflated, or compressed with Zstandard.
+//! Files of a ZIP archive, also in ZIP64: stored, deflated, or compressed with Zstandard.
 
 use super::unpack::{Packing, unpacked_member};
 use flate2::Crc;
@@ -11,6 +11,14 @@ const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 const DIRECTORY_END: &[u8] = b"PK\x05\x06";
 /// Length of the end of the directory without its comment.
 const END_LEN: usize = 22;
+/// Pointer to the end of the directory in ZIP64, directly before [`DIRECTORY_END`].
+const LOCATOR_64: &[u8] = b"PK\x06\x07";
+const LOCATOR_64_LEN: usize = 20;
+const DIRECTORY_END_64: &[u8] = b"PK\x06\x06";
+/// Length of the end of the directory in ZIP64 without the writer's own data.
+const END_64_LEN: u64 = 56;
+/// Kind of the extra field with the long numbers of an entry.
+const LONG_NUMBERS: usize = 1;
 /// Length of an entry of the directory without its name.
 const ENTRY_LEN: usize = 46;
 /// Length of the header of a file without its name.
@@ -31,9 +39,10 @@ struct DirectoryEntry {
     start: u64,
 }
 
-/// Maximum size of the directory of an archive, in bytes. Without ZIP64 it has up to 65,535 entries, of about 100 bytes each
-/// with the name.
-const MAX_DIRECTORY: u64 = 64 << 20;
+/// Maximum number of files of an archive, the same as of tar.
+const MAX_ENTRIES: u64 = 1_000_000;
+/// Maximum size of the directory of an archive, in bytes: an entry has about 100 with the name.
+const MAX_DIRECTORY: u64 = 256 << 20;
 /// System of the archive's writer: Unix, whose entries have the mode of the file.
 const UNIX: usize = 3;
 /// Kind of a file in its mode, and that of a regular file.
@@ -95,20 +104,11 @@ fn directory(
     archive: &mut (impl Read + Seek),
     is_wanted: impl Fn(&str) -> bool,
 ) -> io::Result<BTreeMap<String, DirectoryEntry>> {
-    let len = archive.seek(SeekFrom::End(0))?;
-    let tail_start = len.saturating_sub((END_LEN + usize::from(u16::MAX)) as u64);
-    let tail = read_at(archive, tail_start, len - tail_start)?;
-    let end = tail.windows(DIRECTORY_END.len()).rposition(|bytes| bytes == DIRECTORY_END);
-    let end = end.ok_or_else(|| damaged("has no directory"))?;
-    let n_entries = number(&tail, end + 10, 2)?;
-    let start = number(&tail, end + 16, 4)?;
-    if n_entries == usize::from(u16::MAX) || start == u32::MAX as usize {
-        return Err(damaged("uses ZIP64, which is not supported"));
-    }
-    let n_bytes = (tail_start + end as u64).checked_sub(start as u64);
-    let n_bytes = n_bytes.filter(|n_bytes| *n_bytes <= MAX_DIRECTORY);
+    let DirectoryPlace { n_entries, start, end } = place(archive)?;
+    let n_bytes = end.checked_sub(start).filter(|n_bytes| *n_bytes <= MAX_DIRECTORY);
+    let n_bytes = n_bytes.filter(|_| n_entries <= MAX_ENTRIES);
     let n_bytes = n_bytes.ok_or_else(|| damaged("has a damaged directory"))?;
-    let directory = read_at(archive, start as u64, n_bytes)?;
+    let directory = read_at(archive, start, n_bytes)?;
     let (mut entries, mut at) = (BTreeMap::new(), 0);
     for _ in 0..n_entries {
         if !directory.get(at..).is_some_and(|rest| rest.starts_with(DIRECTORY_ENTRY)) {
@@ -122,13 +122,17 @@ fn directory(
         let mode = number(38, 4)? >> 16;
         let is_special = number(5, 1)? == UNIX && ![0, REGULAR].contains(&(mode & KIND));
         if !is_folder && !is_special && is_wanted(&name) {
+            let extra = slice(&directory, at + ENTRY_LEN + name_len, extra_len)?;
+            // In the order in which the extra field has those that are too long.
+            let lens = [number(24, 4)?, number(20, 4)?, number(42, 4)?];
+            let [len, packed_len, start] = long_numbers(lens, extra)?;
             let entry = DirectoryEntry {
                 flags: number(8, 2)?,
                 method: number(10, 2)?,
                 checksum: number(16, 4)?,
-                packed_len: number(20, 4)? as u64,
-                len: number(24, 4)? as u64,
-                start: number(42, 4)? as u64,
+                packed_len,
+                len,
+                start,
             };
             entries.insert(name, entry);
         }
@@ -137,14 +141,69 @@ fn directory(
     Ok(entries)
 }
 
+/// Place of the directory of an archive.
+struct DirectoryPlace {
+    n_entries: u64,
+    start: u64,
+    end: u64,
+}
+
+/// Finds the directory from the end of the archive.
+fn place(archive: &mut (impl Read + Seek)) -> io::Result<DirectoryPlace> {
+    let len = archive.seek(SeekFrom::End(0))?;
+    let most = LOCATOR_64_LEN + END_LEN + usize::from(u16::MAX);
+    let tail_start = len.saturating_sub(most as u64);
+    let tail = read_at(archive, tail_start, len - tail_start)?;
+    let end = tail.windows(DIRECTORY_END.len()).rposition(|bytes| bytes == DIRECTORY_END);
+    let end = end.ok_or_else(|| damaged("has no directory"))?;
+    let n_entries = number(&tail, end + 10, 2)?;
+    let start = number(&tail, end + 16, 4)?;
+    let locator = end.checked_sub(LOCATOR_64_LEN);
+    let locator = locator.filter(|at| tail[*at..].starts_with(LOCATOR_64));
+    let Some(locator) = locator else {
+        if start == u32::MAX as usize {
+            return Err(damaged("has a damaged directory"));
+        }
+        let end = tail_start + end as u64;
+        return Ok(DirectoryPlace { n_entries: n_entries as u64, start: start as u64, end });
+    };
+    let end = long(&tail, locator + 8)?;
+    let record = read_at(archive, end, END_64_LEN)?;
+    if !record.starts_with(DIRECTORY_END_64) {
+        return Err(damaged("has a damaged directory"));
+    }
+    Ok(DirectoryPlace { n_entries: long(&record, 32)?, start: long(&record, 48)?, end })
+}
+
+/// Returns numbers of an entry of the directory: those that do not fit are in the extra field, in this order.
+fn long_numbers(short: [usize; 3], extra: &[u8]) -> io::Result<[u64; 3]> {
+    let is_long = |number: usize| number == u32::MAX as usize;
+    let mut at = 0;
+    let mut longs: &[u8] = &[];
+    while short.iter().any(|short| is_long(*short)) && at + 4 <= extra.len() {
+        let (kind, len) = (number(extra, at, 2)?, number(extra, at + 2, 2)?);
+        if kind == LONG_NUMBERS {
+            longs = slice(extra, at + 4, len)?;
+            break;
+        }
+        at += 4 + len;
+    }
+    let mut all = [0; 3];
+    for (long_number, short) in all.iter_mut().zip(short) {
+        *long_number = short as u64;
+        if is_long(short) {
+            *long_number = long(longs, 0)?;
+            longs = &longs[8..];
+        }
+    }
+    Ok(all)
+}
+
 impl DirectoryEntry {
     /// Returns the compression of the file, or an error if the file is not supported.
     fn packing(&self) -> io::Result<Packing> {
         if self.flags & ENCRYPTED != 0 {
             return Err(damaged("contains an encrypted file, which is not supported"));
-        }
-        if [self.packed_len, self.len, self.start].contains(&u64::from(u32::MAX)) {
-            return Err(damaged("contains a file in ZIP64, which is not supported"));
         }
         match self.method {
             0 => Ok(Packing::Stored),
@@ -162,7 +221,8 @@ impl DirectoryEntry {
     ) -> io::Result<CheckedFile<'a>> {
         let header = read_at(archive, self.start, HEADER_LEN as u64)?;
         let rest = number(&header, 26, 2)? + number(&header, 28, 2)?;
-        let start = self.start + (HEADER_LEN + rest) as u64;
+        // A damaged position may be any number.
+        let start = self.start.saturating_add((HEADER_LEN + rest) as u64);
         if archive.seek(SeekFrom::End(0))?.saturating_sub(start) < self.packed_len {
             return Err(damaged("is truncated"));
         }
@@ -216,6 +276,12 @@ fn read_at(archive: &mut (impl Read + Seek), start: u64, len: u64) -> io::Result
 fn number(bytes: &[u8], at: usize, len: usize) -> io::Result<usize> {
     let bytes = slice(bytes, at, len)?;
     Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+}
+
+/// Reads a number of 8 bytes.
+fn long(bytes: &[u8], at: usize) -> io::Result<u64> {
+    let bytes = slice(bytes, at, 8)?;
+    Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 fn slice(bytes: &[u8], at: usize, len: usize) -> io::Result<&[u8]> {
@@ -324,7 +390,8 @@ mod tests {
         };
         assert!(files_in(&whole, |_| true, 100).is_ok());
         assert!(error(&changed(8, &[1])).contains("encrypted"));
-        assert!(error(&changed(42, &[0xff; 4])).contains("ZIP64"));
+        // The long position that it announces is missing.
+        assert!(error(&changed(42, &[0xff; 4])).contains("is truncated"));
         let n_bytes = u32::try_from(whole.len()).unwrap().to_le_bytes();
         assert!(error(&changed(20, &n_bytes)).contains("is truncated"));
         let second = entry + ENTRY_LEN + 1;
@@ -332,6 +399,44 @@ mod tests {
         let mut overlapping = whole.clone();
         overlapping[second + 20..second + 24].copy_from_slice(&n_bytes);
         assert!(error(&overlapping).contains("overlap"));
+    }
+
+    /// Writes the archive of a file whose numbers are all in ZIP64.
+    fn long_archive(name: &str, content: &[u8]) -> Vec<u8> {
+        let plain = archive(&[(name, 0, content.to_vec(), content)]);
+        let directory = plain.windows(4).position(|bytes| bytes == DIRECTORY_ENTRY).unwrap();
+        let end = plain.windows(4).position(|bytes| bytes == DIRECTORY_END).unwrap();
+        let long = |n: usize| (n as u64).to_le_bytes();
+        let mut entry = plain[directory..end].to_vec();
+        for at in [20, 24, 42] {
+            entry[at..at + 4].fill(0xff);
+        }
+        // Another extra field stands before it.
+        let other = [9, 0, 2, 0, 7, 7];
+        let numbers = [long(content.len()), long(content.len()), long(0)].concat();
+        let extra = [&other[..], &[1, 0, 24, 0], &numbers].concat();
+        entry[30..32].copy_from_slice(&u16::try_from(extra.len()).unwrap().to_le_bytes());
+        entry.extend(extra);
+        let end_64 = directory + entry.len();
+        let mut out = [&plain[..directory], &entry].concat();
+        let sizes = [long(1), long(1), long(entry.len()), long(directory)].concat();
+        out.extend([DIRECTORY_END_64, &long(44), &[45, 0, 45, 0], &[0; 8], &sizes].concat());
+        out.extend([LOCATOR_64, &[0; 4], &long(end_64), &[1, 0, 0, 0]].concat());
+        out.extend([DIRECTORY_END, &[0; 4], &[0xff; 12], &[0; 2]].concat());
+        out
+    }
+
+    #[test]
+    fn reads_numbers_of_eight_bytes() {
+        let whole = long_archive("a.json", b"{}");
+        let files = files_in(&whole, |_| true, 100).unwrap();
+        assert_eq!(files["a.json"], b"{}");
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 0xff;
+            let _ = files_in(&changed, |_| true, 1 << 20);
+            let _ = files_in(&whole[..at], |_| true, 100);
+        }
     }
 
     #[test]
