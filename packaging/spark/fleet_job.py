@@ -12,6 +12,7 @@ that cannot be fetched, or that crashes or blocks the program, becomes a row of 
 """
 
 import argparse
+import glob
 import hashlib
 import json
 import os
@@ -321,6 +322,9 @@ class Batch:
                             self.fail(row["path"], row["stage"], row["reason"], by_path[row["path"]])
 
     def upload(self, output, manifests):
+        # Files without rows, the same of every batch: a table without rows can be queried, too.
+        for path in glob.glob("*/day=unknown/empty.parquet", root_dir=output):
+            put(self.fs, os.path.join(output, path), f"{self.root}/{path}")
         for manifest in manifests:
             # The manifest is last: a reader that finds it finds the files.
             for path in [*(written["path"] for written in manifest["files"]), f"_manifest/{manifest['part']}.json"]:

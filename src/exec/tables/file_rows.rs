@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub(super) type Day = String;
 
 /// Day of rows whose time is not recorded.
-const UNKNOWN: &str = "unknown";
+pub(super) const UNKNOWN_DAY: &str = "unknown";
 
 /// The work that a file is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl FileRows {
     pub(super) fn fail(&mut self, row: FailureRow) {
         let mut rows = TableRows::new();
         add(&mut rows, [row]);
-        self.append(&UNKNOWN.to_owned(), rows);
+        self.append(&UNKNOWN_DAY.to_owned(), rows);
         self.failures += 1;
     }
 }
@@ -169,7 +169,7 @@ pub(super) fn file_rows(
 fn day(time: Option<Millis>) -> Day {
     let moment = time.and_then(|time| Timestamp::from_millisecond(time.0).ok());
     moment.map_or_else(
-        || UNKNOWN.to_owned(),
+        || UNKNOWN_DAY.to_owned(),
         |moment| moment.to_zoned(TimeZone::UTC).date().to_string(),
     )
 }

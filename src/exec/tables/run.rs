@@ -1,10 +1,10 @@
 //! Reads files in parts and writes the tables of each part.
 
 use super::column::ContentHash;
-use super::file_rows::{Day, FileRows, Stage, failure_row};
+use super::file_rows::{Day, FileRows, Stage, UNKNOWN_DAY, failure_row};
 use super::inputs::{HashedFile, NamedFile, ShardFiles};
 use super::manifest::{Manifest, ManifestFile, part_name};
-use super::options::{Conditions, TableOptions};
+use super::options::{Conditions, TableFormat, TableOptions};
 use super::rows::{FailureRow, TABLES};
 use super::schema::{Rows, Table};
 use super::workers::{FileResult, Workers};
@@ -32,7 +32,7 @@ pub struct TableProgress {
     pub failed: usize,
 }
 
-/// What a run wrote.
+/// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct TableSummary {
     /// Number of files that were found, of all shards.
@@ -61,7 +61,7 @@ pub struct TableSummary {
     pub tables: Vec<WrittenTable>,
 }
 
-/// What was written of a table.
+/// Written files of a table.
 #[derive(Clone, Debug)]
 pub struct WrittenTable {
     /// Name.
@@ -111,6 +111,7 @@ pub fn write_tables(
     while let Some(part) = run.next_part(&mut rest, &mut unread) {
         run.write_part(part)?;
     }
+    write_empty_tables(&run.options)?;
     run.report();
     Ok(run.summary)
 }
@@ -267,6 +268,24 @@ impl<F: FnMut(TableProgress)> Run<F> {
     }
 }
 
+/// Writes a file without rows for each table, always the same: a table that no session has rows of can then be queried, too.
+fn write_empty_tables(options: &TableOptions) -> Result<(), LoadError> {
+    // JSON Lines has no columns without a row.
+    if options.format == TableFormat::JsonLines {
+        return Ok(());
+    }
+    for table in &options.tables {
+        let path = format!("{table}/day={UNKNOWN_DAY}/empty.{}", options.format.name());
+        write_file(options, table, path, Vec::new())?;
+    }
+    Ok(())
+}
+
+fn columns(table: &str) -> Result<Table, LoadError> {
+    let table = TableOptions::table(table).copied();
+    table.ok_or_else(|| LoadError("no such table".to_owned()))
+}
+
 /// Returns the row of a file that cannot be read.
 fn unread_row(file: &NamedFile, reason: &str) -> FileRows {
     let mut rows = FileRows::default();
@@ -287,8 +306,7 @@ fn write_file(
     path: String,
     pieces: Vec<Rows>,
 ) -> Result<ManifestFile, LoadError> {
-    let table = TableOptions::table(table).copied();
-    let table: Table = table.ok_or_else(|| LoadError("no such table".to_owned()))?;
+    let table = columns(table)?;
     let rows = pieces.iter().map(|rows| rows.len).sum();
     let output = options.output.join(&path);
     let failed = |error| LoadError(write_error(&output, &error));
