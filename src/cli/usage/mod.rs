@@ -7,11 +7,11 @@ use super::args::{DEFAULT_FILES, GlobalOptions, InputArgs, row_limit};
 use super::output::{json, print};
 use super::session_files::{agent, caches, found, listed, save};
 use super::status::Status;
-use crate::analysis::usage::{Period, UsageKey, UsageQuery, UsageTable};
+use crate::analysis::usage::{UsageKey, UsageQuery, UsageTable};
 use crate::exec::stores::{ListCaches, ListUsage};
 use crate::presets::default_output_reserve;
 use anyhow::{Context as _, anyhow};
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{ToSpan as _, Zoned};
@@ -28,8 +28,8 @@ pub(super) struct Args {
     #[command(flatten)]
     inputs: InputArgs,
     /// Key of the rows; a block is five hours
-    #[arg(long, value_enum, default_value = "day")]
-    by: By,
+    #[arg(long, value_name = "BY", value_parser = key_parser(), default_value = "day")]
+    by: UsageKey,
     /// First day, such as 2026-11-01, today or yesterday
     #[arg(long, value_name = "DAY")]
     since: Option<String>,
@@ -50,46 +50,10 @@ pub(super) struct Args {
     csv: bool,
 }
 
-/// Key of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    Day,
-    Week,
-    Month,
-    Block,
-    Project,
-    Model,
-    Agent,
-}
-
-impl By {
-    fn key(self) -> UsageKey {
-        match self {
-            Self::Day => UsageKey::Period(Period::Day),
-            Self::Week => UsageKey::Period(Period::Week),
-            Self::Month => UsageKey::Period(Period::Month),
-            Self::Block => UsageKey::Block,
-            Self::Project => UsageKey::Project,
-            Self::Model => UsageKey::Model,
-            Self::Agent => UsageKey::Agent,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Block => "block",
-            Self::Project => "project",
-            Self::Model => "model",
-            Self::Agent => "agent",
-        }
-    }
-
-    fn is_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month | Self::Block)
-    }
+/// Parses the name of a key.
+fn key_parser() -> impl TypedValueParser<Value = UsageKey> {
+    PossibleValuesParser::new(UsageKey::ALL.map(UsageKey::name))
+        .map(|name| UsageKey::named(&name).unwrap_or_default())
 }
 
 impl Args {
@@ -125,7 +89,7 @@ impl Args {
         if self.limit == 0 || n <= self.limit {
             return;
         }
-        if self.by.is_period() {
+        if self.by.is_time() {
             table.rows.drain(..n - self.limit);
         } else {
             table.rows.truncate(self.limit);
@@ -153,7 +117,7 @@ impl Args {
             return Err(anyhow!("--since {since} is after --until {until}"));
         }
         Ok(UsageQuery {
-            key: self.by.key(),
+            key: self.by,
             zone,
             since,
             until,

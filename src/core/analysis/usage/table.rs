@@ -28,6 +28,63 @@ pub enum UsageKey {
     Agent,
 }
 
+impl UsageKey {
+    /// All keys, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Period(Period::Day),
+        Self::Period(Period::Week),
+        Self::Period(Period::Month),
+        Self::Block,
+        Self::Project,
+        Self::Model,
+        Self::Agent,
+    ];
+
+    /// Returns the key of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Period(Period::Day) => "day",
+            Self::Period(Period::Week) => "week",
+            Self::Period(Period::Month) => "month",
+            Self::Block => "block",
+            Self::Project => "project",
+            Self::Model => "model",
+            Self::Agent => "agent",
+        }
+    }
+
+    /// Describes the rows.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Period(Period::Day) => "One row per day",
+            Self::Period(Period::Week) => "One row per week from Monday",
+            Self::Period(Period::Month) => "One row per calendar month",
+            Self::Block => {
+                "One row per five hours; a block begins with the hour of the first call after the last block"
+            }
+            Self::Project => "One row per folder in which an agent worked",
+            Self::Model => "One row per model",
+            Self::Agent => "One row per agent",
+        }
+    }
+
+    /// Returns whether the rows are times.
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Period(_) | Self::Block)
+    }
+}
+
+impl Default for UsageKey {
+    fn default() -> Self {
+        Self::Period(Period::Day)
+    }
+}
+
 /// A session with what its calls used.
 #[derive(Clone, Copy, Debug)]
 pub struct UsedSession<'a> {
@@ -43,7 +100,7 @@ pub struct UsedSession<'a> {
     pub usage: &'a RecordedUsage,
 }
 
-/// What calls used.
+/// Sums over calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UsageRow {
     /// Value of the key: a date, a time, or a name. Empty if not recorded.
@@ -204,7 +261,7 @@ impl UsageQuery {
     }
 }
 
-/// What the calls of many sessions used, by a key.
+/// Usage of many sessions by a key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UsageTable {
     /// The rows: periods in order, others by cost and then by input, largest first.

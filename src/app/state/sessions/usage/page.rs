@@ -1,6 +1,6 @@
 //! State of the page *Usage*. The sessions are read in the background, and so are the sums of other choices if they are slow.
 
-use crate::analysis::usage::{UsageQuery, UsageRow, UsageTable};
+use crate::analysis::usage::{UsageKey, UsageQuery, UsageRow, UsageTable};
 use crate::app::state::model::background::latest_result::{LatestResult, WorkMode};
 use crate::app::state::model::background::repaint::Repaint;
 use crate::app::state::model::background::task::Background;
@@ -8,7 +8,7 @@ use crate::app::state::sessions::search::files;
 use crate::app::state::sessions::usage::bars::{Bar, bars};
 use crate::app::state::sessions::usage::row_sessions::RowSessions;
 use crate::app::state::sessions::usage::text;
-use crate::app::state::sessions::usage::view::{BarFigure, Days, UsageBy, UsageColumn, UsageView};
+use crate::app::state::sessions::usage::view::{BarFigure, Days, UsageColumn, UsageView};
 use crate::exec::stores::{self, Cache, ListCaches, ListUsage, Listing, UsageCache};
 use crate::presets::default_output_reserve;
 use crate::progress::Progress;
@@ -67,7 +67,7 @@ struct ReadSessions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SumsKey {
     reading: usize,
-    by: UsageBy,
+    by: UsageKey,
     days: Days,
 }
 
@@ -75,7 +75,7 @@ struct SumsKey {
 #[derive(Debug)]
 pub struct UsageSums {
     /// Key of the rows.
-    pub by: UsageBy,
+    pub by: UsageKey,
     /// The sums.
     pub table: UsageTable,
     /// Bars of the chart.
@@ -205,7 +205,7 @@ impl Drop for UsagePage {
 }
 
 impl UsageSums {
-    fn new(listing: &Listing, by: UsageBy, days: Days) -> Self {
+    fn new(listing: &Listing, by: UsageKey, days: Days) -> Self {
         let query = query(by, days);
         let used = ListUsage::new(listing);
         let table = UsageTable::new(&used.sessions(listing), &query);
@@ -214,9 +214,9 @@ impl UsageSums {
 }
 
 /// Returns the query of `plimsoll usage` for these choices.
-fn query(by: UsageBy, (since, until): Days) -> UsageQuery {
+fn query(by: UsageKey, (since, until): Days) -> UsageQuery {
     UsageQuery {
-        key: by.key(),
+        key: by,
         zone: TimeZone::system(),
         since,
         until,

@@ -1,6 +1,6 @@
 //! Choices of the page *Usage*: the key of the rows, the days, the bars and the order.
 
-use crate::analysis::usage::{Period, UsageKey};
+use crate::analysis::usage::UsageKey;
 use crate::exec::KeptUsageView;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -9,7 +9,7 @@ use jiff::civil::Date;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageView {
     /// Key of the rows.
-    pub by: UsageBy,
+    pub by: UsageKey,
     /// Days whose calls count.
     pub days: DayRange,
     /// First day of [`DayRange::Chosen`] as typed; empty for the first call.
@@ -20,26 +20,6 @@ pub struct UsageView {
     pub bars: BarFigure,
     /// Column that sorts the table, and whether it is descending; `None` for the usual order of the key.
     pub sort: Option<(UsageColumn, bool)>,
-}
-
-/// Key of the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UsageBy {
-    /// Calendar days.
-    #[default]
-    Day,
-    /// Weeks from Monday.
-    Week,
-    /// Calendar months.
-    Month,
-    /// Blocks of five hours.
-    Block,
-    /// Projects.
-    Project,
-    /// Models.
-    Model,
-    /// Agents.
-    Agent,
 }
 
 /// Days whose calls count.
@@ -125,7 +105,7 @@ impl UsageView {
 
     /// Returns the order of the table: a column, and whether it is descending. `None` for the order of the result.
     pub fn order(&self) -> Option<(UsageColumn, bool)> {
-        self.sort.or(self.by.is_period().then_some((UsageColumn::Key, true)))
+        self.sort.or(self.by.is_time().then_some((UsageColumn::Key, true)))
     }
 
     /// Returns the choices after a click on the head of a column.
@@ -133,7 +113,7 @@ impl UsageView {
     pub fn sorted_by(&self, column: UsageColumn) -> Self {
         let is_descending = match self.order() {
             Some((current, is_descending)) if current == column => !is_descending,
-            _ => column != UsageColumn::Key || self.by.is_period(),
+            _ => column != UsageColumn::Key || self.by.is_time(),
         };
         Self { sort: Some((column, is_descending)), ..self.clone() }
     }
@@ -151,11 +131,10 @@ impl UsageView {
 
     /// Returns saved choices. Unknown ones are the defaults.
     pub fn from_kept(kept: &KeptUsageView) -> Self {
-        let by = UsageBy::ALL.into_iter().find(|by| by.name() == kept.by);
         let days = DayRange::ALL.into_iter().find(|days| days.id() == kept.days);
         let bars = BarFigure::ALL.into_iter().find(|bars| bars.name() == kept.bars);
         Self {
-            by: by.unwrap_or_default(),
+            by: UsageKey::named(&kept.by).unwrap_or_default(),
             days: days.unwrap_or_default(),
             since: kept.since.clone(),
             until: kept.until.clone(),
@@ -174,58 +153,6 @@ fn day(text: &str, today: Date) -> Result<Option<Date>, String> {
         date => date.parse().ok().map(Some).ok_or_else(|| {
             format!("{date} is no day; type one such as 2026-11-01, today or yesterday.")
         }),
-    }
-}
-
-impl UsageBy {
-    /// All keys, in order.
-    pub const ALL: [Self; 7] =
-        [Self::Day, Self::Week, Self::Month, Self::Block, Self::Project, Self::Model, Self::Agent];
-
-    /// Returns the name, as in `plimsoll usage --by`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Block => "block",
-            Self::Project => "project",
-            Self::Model => "model",
-            Self::Agent => "agent",
-        }
-    }
-
-    /// Returns the hover text.
-    pub fn help(self) -> &'static str {
-        match self {
-            Self::Day => "One row per day of your time zone",
-            Self::Week => "One row per week from Monday",
-            Self::Month => "One row per calendar month",
-            Self::Block => {
-                "One row per five hours; a block begins with the hour of the first call after the last block"
-            }
-            Self::Project => "One row per folder in which an agent worked",
-            Self::Model => "One row per model",
-            Self::Agent => "One row per agent",
-        }
-    }
-
-    /// Returns the key of the table.
-    pub fn key(self) -> UsageKey {
-        match self {
-            Self::Day => UsageKey::Period(Period::Day),
-            Self::Week => UsageKey::Period(Period::Week),
-            Self::Month => UsageKey::Period(Period::Month),
-            Self::Block => UsageKey::Block,
-            Self::Project => UsageKey::Project,
-            Self::Model => UsageKey::Model,
-            Self::Agent => UsageKey::Agent,
-        }
-    }
-
-    /// Returns whether the rows are times.
-    pub fn is_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month | Self::Block)
     }
 }
 
@@ -295,7 +222,7 @@ mod tests {
 
     #[test]
     fn saved_choices_are_restored_and_unknown_ones_are_the_defaults() {
-        for by in UsageBy::ALL {
+        for by in UsageKey::ALL {
             for days in DayRange::ALL {
                 let since = "2026-01-01".to_owned();
                 let view =
@@ -314,7 +241,7 @@ mod tests {
         let by_cost = view.sorted_by(UsageColumn::Cost);
         assert_eq!(by_cost.order(), Some((UsageColumn::Cost, true)));
         assert_eq!(by_cost.sorted_by(UsageColumn::Cost).order(), Some((UsageColumn::Cost, false)));
-        let models = UsageView { by: UsageBy::Model, ..UsageView::default() };
+        let models = UsageView { by: UsageKey::Model, ..UsageView::default() };
         assert_eq!(models.order(), None, "the order of the result");
         assert_eq!(models.sorted_by(UsageColumn::Key).order(), Some((UsageColumn::Key, false)));
     }

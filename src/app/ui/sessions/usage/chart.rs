@@ -83,7 +83,7 @@ pub(super) fn show(
         let is_marked = bar.row.is_some_and(|(row, _)| page.highlighted == Some(row));
         draw(ui, bar, place, top, figure, is_marked || hovered == Some(at));
     }
-    names(ui, &bars, plot, slot, sums.by.is_period());
+    names(ui, &bars, plot, slot, sums.by.is_time());
     let Some((row, of)) = hovered.and_then(|at| bars[at].row) else {
         return;
     };
@@ -107,14 +107,14 @@ fn shown_bars(sums: &UsageSums, figure: BarFigure, width: f32) -> (Vec<Shown<'_>
     });
     let mut bars: Vec<Shown<'_>> = bars.collect();
     // At most one bar per two points: the newest periods, or the largest of others.
-    let n_most = if sums.by.is_period() {
+    let n_most = if sums.by.is_time() {
         (width / 2.0) as usize
     } else {
         bars.sort_by(|a, b| b.value.total_cmp(&a.value));
         (width / MIN_NAMED) as usize
     };
     let n_left_out = bars.len().saturating_sub(n_most.max(1));
-    if sums.by.is_period() {
+    if sums.by.is_time() {
         bars.drain(..n_left_out);
     } else {
         bars.truncate(n_most.max(1));
@@ -159,7 +159,7 @@ fn head(ui: &mut Ui, sums: &UsageSums, figure: BarFigure, n_left_out: usize) {
         }
         if n_left_out > 0 {
             let n = wording::grouped(n_left_out as u64);
-            let which = if sums.by.is_period() { "earlier" } else { "smaller" };
+            let which = if sums.by.is_time() { "earlier" } else { "smaller" };
             ui.add(Label::new(small(ui, format!("{n} {which} in the table only"))).truncate());
         }
     });

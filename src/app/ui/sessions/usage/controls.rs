@@ -1,10 +1,11 @@
 //! The choices of the page: the key of the rows, the days, and the figure of the bars.
 
+use crate::analysis::usage::UsageKey;
 use crate::app::state::command::Commands;
 use crate::app::state::sessions::list::SessionsCommand;
 use crate::app::state::sessions::usage::command::UsageCommand;
 use crate::app::state::sessions::usage::page::UsagePage;
-use crate::app::state::sessions::usage::view::{BarFigure, DayRange, UsageBy, UsageView};
+use crate::app::state::sessions::usage::view::{BarFigure, DayRange, UsageView};
 use crate::app::ui::theme::{palette, space};
 use crate::app::ui::widgets::text::{small, weak};
 use egui::{Align, ComboBox, Layout, Margin, TextEdit, Ui};
@@ -22,7 +23,7 @@ pub(super) fn show(ui: &mut Ui, page: &UsagePage, commands: &mut Commands) {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.scope(|ui| {
             ui.spacing_mut().button_padding.x = space::S;
-            for by in UsageBy::ALL {
+            for by in UsageKey::ALL {
                 let name = format!("Usage by {}", by.name());
                 let label = ui.selectable_label(view.by == by, by.name());
                 if label.on_hover_text(by.help()).accessible_name(name).clicked() {
