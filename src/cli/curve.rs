@@ -91,6 +91,7 @@ fn drawing(loaded: &Loaded, reserve: Tokens, played: &[Played]) -> anyhow::Resul
         lanes: played,
         records_compactions: formats::records_compactions(&loaded.case.session),
         reread_model: RereadModel::bundled(),
+        tree: None,
         notes: &BTreeMap::new(),
     };
     draw(&subject.plain_curve())

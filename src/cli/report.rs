@@ -4,10 +4,11 @@ use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, LaneArgs};
 use super::output::{clean, grouped, json, print};
 use super::played::play;
+use super::session_files::tree_usage;
 use super::status::Status;
 use crate::exec::{check_is_new, write_file};
 use crate::formats;
-use crate::report::{Report, ReportSubject, html, markdown};
+use crate::report::{Report, ReportSubject, TreeSubject, html, markdown};
 use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,6 +96,7 @@ impl Args {
         let reserve = none.checked_reserve(&loaded.case, shared)?;
         lanes::note_without_effect(&loaded.case, &lanes);
         let played = play(&loaded.case, none, lanes);
+        let tree = tree_usage(&loaded, reserve, shared);
         let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
         let subject = ReportSubject {
             case: &loaded.case,
@@ -104,6 +106,9 @@ impl Args {
             lanes: &played,
             records_compactions: formats::records_compactions(&loaded.case.session),
             reread_model: shared.reread_model(),
+            tree: tree
+                .as_ref()
+                .map(|usage| TreeSubject { conversations: &loaded.conversations, usage }),
             notes: &BTreeMap::new(),
         };
         let report = Report::new(&subject, self.redact);

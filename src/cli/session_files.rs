@@ -1,14 +1,18 @@
-//! Session files of the commands that list many: `sessions` and `usage`.
+//! Session files of the commands that list many, and what the conversations of one used.
 
 use super::args::{GlobalOptions, InputArgs, is_stdin};
 use super::many_files::FilesProgress;
 use super::output::note;
+use crate::analysis::usage::TreeUsage;
 use crate::exec::stores::{
-    Cache, FoundFile, ListCaches, ListedSession, Listing, STORES, UsageCache, find, list,
+    Cache, FoundFile, ListCaches, ListedSession, Listing, STORES, TreeLimits, UsageCache,
+    conversation_tree, find, list,
 };
-use crate::exec::{Inputs, is_taken};
+use crate::exec::{Inputs, Loaded, is_taken};
 use crate::names::nearest;
 use crate::progress::Progress;
+use crate::report::has_tracks;
+use crate::units::Tokens;
 use anyhow::{Context as _, bail};
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -72,4 +76,22 @@ pub(super) fn save(summaries: &mut Cache, usage: Option<&mut UsageCache>) {
     if let Err(error) = saved {
         note(&format!("the list of sessions cannot be cached ({error})"));
     }
+}
+
+/// Returns what the conversations of a session used, if it has sub-agents or branches.
+pub(super) fn tree_usage(
+    loaded: &Loaded,
+    output_reserve: Tokens,
+    shared: &GlobalOptions,
+) -> Option<TreeUsage> {
+    if !has_tracks(&loaded.conversations) {
+        return None;
+    }
+    let (mut summaries, mut usage) = caches(shared, true);
+    let both = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
+    let limits = TreeLimits { window: shared.window, output_reserve };
+    let tree = conversation_tree(loaded, both, limits, &Progress::default());
+    save(&mut summaries, usage.as_mut());
+    // Nothing cancels it.
+    tree.ok().flatten()
 }

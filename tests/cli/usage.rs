@@ -216,6 +216,34 @@ fn sessions_have_recorded_times_costs_and_trees() {
 }
 
 #[test]
+fn a_session_says_what_its_agents_used_and_who_exceeded() {
+    let home = home();
+    let file = ".claude/projects/-home-me-ledger/one.jsonl";
+    let shown = text(home.path(), &["inspect", file]);
+    assert!(shown.contains("   all  3 calls, 7.2k in, 150 out"), "{shown}");
+    let fullest = "No call was above the window; the largest context is of conversation 2,";
+    assert!(shown.contains(fullest), "{shown}");
+    let narrow = ["inspect", file, "--window", "4000", "--output-reserve", "0"];
+    let shown = text(home.path(), &narrow);
+    let above = "Above the window: conversation 2 (1 call, peak 125 %).";
+    assert!(shown.contains(above), "{shown}");
+    let inspected = json(home.path(), &narrow);
+    assert_eq!(inspected["tree"]["overflows"], 1);
+    assert_eq!(inspected["conversations"][1]["usage"]["peak_share"], 1.25);
+    // The report has the same figures.
+    let report = ["report", file, "--window", "4000", "--output-reserve", "0", "-o"];
+    let page = text(home.path(), &[&report[..], &["-"]].concat());
+    let rows: Vec<&str> = page.lines().filter(|line| line.ends_with("| 125 % | 1 |")).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("| 2 | "), "{page}");
+    assert!(page.contains(above), "{page}");
+    run(home.path(), &[&report[..], &["r.html"]].concat());
+    let html = fs::read_to_string(home.path().join("r.html")).unwrap();
+    assert!(html.contains("<h2>Conversations</h2>") && html.contains(above), "{html}");
+    let redacted = text(home.path(), &[&report[..], &["-", "--redact"]].concat());
+    assert!(redacted.contains("## Conversations") && !redacted.contains("Question"), "{redacted}");
+}
+
+#[test]
 fn costs_are_those_of_diagnose() {
     let home = tempfile::tempdir().expect("a temporary folder");
     for name in ["compacted.jsonl", "many-tool-results.jsonl"] {

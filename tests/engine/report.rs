@@ -80,6 +80,7 @@ fn noted(
         lanes,
         records_compactions: true,
         reread_model: RereadModel::bundled(),
+        tree: None,
         notes,
     };
     Report::new(&subject, redacts)
@@ -638,6 +639,7 @@ fn a_report_of_a_session_without_calls_has_no_curve() {
         lanes: &lanes,
         records_compactions: true,
         reread_model: RereadModel::bundled(),
+        tree: None,
         notes: &BTreeMap::new(),
     };
     assert!(draw(&subject.plain_curve()).is_none());

@@ -28,6 +28,16 @@ fn a_sub_agent_is_chosen_from_the_list() {
 }
 
 #[test]
+fn the_list_says_what_the_conversations_used_and_who_exceeded() {
+    let mut window = large(fixture("claude_code/sub-agents.jsonl"));
+    window.get_by_label("main, 1 of 4 ⏷").click();
+    window.run_ok();
+    window.get_by_label_contains("All conversations: 8 calls, 611 tokens of prompts");
+    let fullest = "No call was above the window; the largest context is of conversation 1";
+    window.get_by_label_contains(fullest);
+}
+
+#[test]
 fn a_branch_is_chosen_from_the_list() {
     let mut window = large(fixture("claude_code/branches.jsonl"));
     window.get_by_label("main, 1 of 2 ⏷").click();

@@ -252,6 +252,7 @@ impl App {
         let document = session.document.as_deref();
         let bar = BarInput {
             document,
+            conversation_usage: session.derived.conversation_usage(),
             config: &session.config,
             live: session.live.as_ref().and_then(FollowedFile::state),
             recent: self.saved.recent(),

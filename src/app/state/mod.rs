@@ -1,4 +1,4 @@
-//! What the window knows and computes, without drawing: nothing here uses egui, so that all of it can be tested without a
+//! State and computations of the window, without drawing: nothing here uses egui, so that all of it can be tested without a
 //! window.
 //!
 //! `model` stands below: the session, the selection, the lanes with their replays, view settings and results as such. Each
@@ -9,6 +9,7 @@ pub mod command;
 pub mod command_palette;
 pub mod compare;
 pub mod context;
+pub mod conversation_usage;
 pub mod convert;
 pub mod copy_command;
 pub mod cost;

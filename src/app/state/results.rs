@@ -11,14 +11,14 @@ use crate::app::state::model::runs;
 use crate::app::state::model::selection::Selection;
 use crate::app::state::model::view::View;
 use crate::app::state::{
-    changes, cost, evaluate, events, insights, lanes, messages, working_preset,
+    changes, conversation_usage, cost, evaluate, events, insights, lanes, messages, working_preset,
 };
 use std::sync::Arc;
 
 /// A function that requests results.
 pub(crate) type Request = fn(&mut Update<'_>);
 
-const REQUESTS: [Request; 15] = [
+const REQUESTS: [Request; 16] = [
     runs::result::update,
     lanes::result::update,
     events::result::update,
@@ -34,6 +34,7 @@ const REQUESTS: [Request; 15] = [
     messages::result::update_hits,
     cost::result::update_difference,
     messages::result::update_text,
+    conversation_usage::update,
 ];
 
 /// The state of the window that results depend on.

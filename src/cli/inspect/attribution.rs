@@ -1,4 +1,4 @@
-//! What fills the context: sources of the session, and the groups of its largest context.
+//! Content of the context: sources of the session, and the groups of its largest context.
 
 use super::InspectFindings;
 use crate::analysis::attribution::{
@@ -19,7 +19,7 @@ const MAX_LISTED: usize = 15;
 /// Characters of a name.
 const NAME: usize = 44;
 
-/// What fills the context.
+/// Content of the context.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AttributionEntry<'a> {
     /// Call whose context `groups` divides: the largest one, from 1; null without calls.
@@ -43,7 +43,7 @@ struct GroupEntry {
     share: Share,
 }
 
-/// What a source contributed to the recorded run.
+/// Contribution of a source to the recorded run.
 #[derive(Serialize, JsonSchema)]
 struct SourceEntry<'a> {
     /// The source as `--without` names it, such as `mcp:github` or `memory:/home/me/CLAUDE.md`; `not recorded` for content

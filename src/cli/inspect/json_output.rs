@@ -56,7 +56,7 @@ pub(crate) struct Inspection<'a> {
     peak_share: Option<Share>,
     /// Tokens of the context at the end, which the next call would send before a new message: after the last compaction.
     end_tokens: Tokens,
-    /// What the session used with its sub-agents and branches, each call once; null if it has none or is in a database.
+    /// Usage of the session with its sub-agents and branches, each call once; null if it has none or is in a database.
     tree: Option<UsageSums<'a>>,
     recorded: Recorded<'a>,
     tokens: TokenCounts<'a>,
@@ -91,7 +91,7 @@ struct ConversationEntry<'a> {
     messages: Option<usize>,
     /// Number of model calls; null if not counted.
     calls: Option<usize>,
-    /// What its calls used, without those that an earlier conversation of the session contains; null if the session has
+    /// Usage of its calls, without those that an earlier conversation of the session contains; null if the session has
     /// neither sub-agents nor branches, if it is in a database, or if its file cannot be read.
     usage: Option<UsageSums<'a>>,
 }

@@ -7,18 +7,17 @@ mod text;
 use super::args::{FileArg, GlobalOptions};
 use super::lanes::{self, Lane, LaneArgs};
 use super::output::{counted, json, print_wrapped};
-use super::session_files::{caches, save};
+use super::session_files::tree_usage;
 use super::status::Status;
 use crate::analysis::attribution::{Attribution, ContextItem};
 use crate::analysis::cost::{Billing, Bills, price_recorded};
+use crate::analysis::usage::TreeUsage;
 use crate::analysis::{Clause, Trigger, verdict};
 use crate::engine::{Case, Peak, recorded, simulate};
 use crate::exec::Loaded;
-use crate::exec::stores::{ConversationTree, ListCaches, conversation_tree, repeated_calls};
+use crate::exec::stores::repeated_calls;
 use crate::formats::{Availability, RecordedData, availability};
 use crate::presets::prices::Prices;
-use crate::progress::Progress;
-use crate::report::has_tracks;
 use crate::session::{Kind, Message, Role, Session, issues};
 use crate::units::{Share, Tokens};
 pub(super) use json_output::Inspection;
@@ -43,7 +42,7 @@ impl Args {
         let none = lanes::none(shared)?;
         let loaded = shared.load(&self.file.file)?;
         let mut found = findings(&self.file.file, &loaded, &none, shared)?;
-        found.tree = tree(&loaded, found.reserve, shared);
+        found.tree = tree_usage(&loaded, found.reserve, shared);
         if shared.json {
             json(&found.json_output())?;
         } else {
@@ -68,19 +67,6 @@ pub(super) fn findings<'a>(
     found.verdict.extend(preset.iter().map(|clause| clause.text.as_str()));
     found.warnings.extend(repeats(file, &loaded.case.session));
     Ok(found)
-}
-
-/// Returns what the conversations of the session used, if it has sub-agents or branches.
-fn tree(loaded: &Loaded, reserve: Tokens, shared: &GlobalOptions) -> Option<ConversationTree> {
-    if !has_tracks(&loaded.conversations) {
-        return None;
-    }
-    let (mut summaries, mut usage) = caches(shared, true);
-    let both = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
-    let tree = conversation_tree(loaded, both, reserve, &Progress::default());
-    save(&mut summaries, usage.as_mut());
-    // Nothing cancels it.
-    tree.ok().flatten()
 }
 
 /// Returns the sentence about a preset that works if the generic presets do not.
@@ -125,8 +111,8 @@ pub(super) struct InspectFindings<'a> {
     largest_context: Vec<ContextItem>,
     warnings: Vec<String>,
     issues: Vec<String>,
-    /// What the conversations used, if there are sub-agents or branches.
-    tree: Option<ConversationTree>,
+    /// Usage by conversation, if there are sub-agents or branches.
+    tree: Option<TreeUsage>,
 }
 
 impl<'a> InspectFindings<'a> {

@@ -6,6 +6,7 @@ use super::item::item;
 use super::lane::lane_report;
 use super::played::Played;
 use super::redaction::{NameKind, Redactor, ReportText};
+use super::tree::{TreeReport, TreeSubject};
 use super::{About, LaneReport, MessageNote, Report, ReportMessage, RereadsReport, SurvivalReport};
 use crate::analysis::cost::{Billing, Bills};
 use crate::analysis::rereads::{
@@ -38,6 +39,8 @@ pub struct ReportSubject<'a> {
     pub records_compactions: bool,
     /// Coefficients of expected re-reads.
     pub reread_model: &'a RereadModel,
+    /// The session with its sub-agents and branches; `None` without any.
+    pub tree: Option<TreeSubject<'a>>,
     /// Notes of the user on messages.
     pub notes: &'a BTreeMap<usize, String>,
 }
@@ -85,6 +88,7 @@ impl Report {
             verdict,
             severity,
             survival: SurvivalReport::new(subject.case, &outcomes, &redactor),
+            tree: subject.tree.map(|tree| TreeReport::new(tree, &redactor)),
             curve,
             warnings: warnings.map(|warning| redactor.sentence(warning)).collect(),
             lanes,

@@ -25,6 +25,7 @@ mod series;
 mod survival;
 mod svg;
 mod track;
+mod tree;
 
 pub use accuracy::{accuracy_sentence, window_source};
 pub use build::ReportSubject;
@@ -44,6 +45,7 @@ pub use survival::{
 };
 pub use svg::svg;
 pub use track::{has_tracks, track};
+pub use tree::{TreeReport, TreeSubject};
 
 use crate::analysis::{FindingKind, Severity};
 use crate::engine::{ActionKind, Effect, MessageStatus, RequestSize, SummaryTraffic};
@@ -66,6 +68,8 @@ pub struct Report {
     pub lanes: Vec<LaneReport>,
     /// The facts that the lanes kept; `None` without facts or calls.
     pub survival: Option<SurvivalReport>,
+    /// The conversations of the session; `None` without sub-agents and branches.
+    pub tree: Option<TreeReport>,
     /// The curve; `None` without a call.
     pub curve: Option<Drawing>,
     /// Warnings about the file and the windows.

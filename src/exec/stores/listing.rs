@@ -34,7 +34,7 @@ pub struct ListedSession {
     pub parent: Option<Parent>,
     /// Its calls that an earlier session has too.
     pub repeats: Option<RepeatedCalls>,
-    /// What its calls used, if the list has a cache of it.
+    /// Usage of its calls, if the list has a cache of it.
     pub usage: Option<Arc<FileUsage>>,
 }
 

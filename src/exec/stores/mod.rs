@@ -25,9 +25,7 @@ pub(super) use locations::folders;
 pub use locations::{AgentFolder, existing_folders};
 pub use project::newest_of_project;
 pub use summary::{PeakAccuracy, SessionSummary};
-pub use tree::{
-    AgentUsage, ConversationTree, ListUsage, SessionTree, SessionTrees, conversation_tree,
-};
+pub use tree::{AgentUsage, ListUsage, SessionTree, SessionTrees, TreeLimits, conversation_tree};
 pub use usage::{ConversationUsage, FileUsage, Relation};
 pub use usage_cache::UsageCache;
 

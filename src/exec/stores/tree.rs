@@ -3,7 +3,7 @@
 use super::{
     ConversationUsage, FileUsage, FoundFile, ListCaches, ListedSession, Listing, Relation, list,
 };
-use crate::analysis::usage::{RecordedUsage, UsageRow, UsedSession, usage_of_each};
+use crate::analysis::usage::{RecordedUsage, TreeUsage, UsageRow, UsedSession, usage_of_each};
 use crate::exec::database::is_database;
 use crate::exec::load::Loaded;
 use crate::progress::{Cancelled, Progress};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the sessions of a list used, by conversation and by tree.
+/// Usage of the sessions of a list, by conversation and by tree.
 #[derive(Debug)]
 pub struct ListUsage<'a> {
     conversations: Vec<UsedConversation<'a>>,
@@ -22,7 +22,7 @@ pub struct ListUsage<'a> {
     roots: Vec<usize>,
 }
 
-/// What a conversation of a list used.
+/// Usage of a conversation of a list.
 #[derive(Debug)]
 struct UsedConversation<'a> {
     /// Index of its session in the list.
@@ -35,7 +35,7 @@ struct UsedConversation<'a> {
     usage: RecordedUsage,
 }
 
-/// What an agent of a tree used.
+/// Usage of an agent of a tree.
 #[derive(Clone, Debug)]
 pub struct AgentUsage {
     /// Index of its session in the list.
@@ -83,10 +83,10 @@ impl<'a> ListUsage<'a> {
     }
 }
 
-/// What each session of a list used, and the trees of those that belong together.
+/// Usage of each session of a list, and the trees of those that belong together.
 #[derive(Debug, Default)]
 pub struct SessionTrees {
-    /// What each session used by itself, without calls that an earlier session contains.
+    /// Usage of each session by itself, without calls that an earlier session contains.
     pub own: Vec<UsageRow>,
     /// The trees by the index of their root.
     trees: BTreeMap<usize, SessionTree>,
@@ -207,14 +207,13 @@ fn roots_by(sessions: &[ListedSession], joins_copies: bool) -> Vec<usize> {
     (0..sessions.len()).map(root).collect()
 }
 
-/// What the conversations of a loaded session used: a tree with the sub-agents in other files.
-#[derive(Debug)]
-pub struct ConversationTree {
-    /// Sums of each conversation, by its index in [`Loaded::conversations`], without calls that an earlier one contains;
-    /// `None` if its file cannot be read.
-    pub rows: Vec<Option<UsageRow>>,
-    /// Sums over all of them; each call counts once.
-    pub total: UsageRow,
+/// Limits that the figures of a session's tree are measured against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeLimits {
+    /// Context window of all conversations; `None` for those of their models.
+    pub window: Option<Tokens>,
+    /// Tokens of the window that are kept for the answer.
+    pub output_reserve: Tokens,
 }
 
 /// Reads what the conversations of a session used. `None` if it has no sub-agents and branches, or is in a database, in which
@@ -225,9 +224,9 @@ pub struct ConversationTree {
 pub fn conversation_tree(
     loaded: &Loaded,
     caches: ListCaches<'_>,
-    output_reserve: Tokens,
+    limits: TreeLimits,
     progress: &Progress,
-) -> Result<Option<ConversationTree>, Cancelled> {
+) -> Result<Option<TreeUsage>, Cancelled> {
     let is_tree = loaded.conversations.iter().any(|c| c.track != Track::Main);
     let Some(path) = loaded.main_file.as_deref().filter(|path| is_tree && !is_database(path))
     else {
@@ -237,12 +236,15 @@ pub fn conversation_tree(
     let indices: HashMap<&Path, usize> = own.collect();
     let paths = std::iter::once(path).chain(indices.keys().copied());
     let files: Vec<FoundFile> = paths.filter_map(FoundFile::unnamed).collect();
-    let listing = list(&files, usize::MAX, caches, progress, |_| {})?;
-    let trees = SessionTrees::new(&listing, output_reserve);
-    let mut tree = ConversationTree {
-        rows: vec![None; loaded.conversations.len()],
-        total: UsageRow::default(),
-    };
+    let mut listing = list(&files, usize::MAX, caches, progress, |_| {})?;
+    if let Some(window) = limits.window {
+        for usage in listing.sessions.iter_mut().filter_map(|listed| listed.usage.as_mut()) {
+            *usage = Arc::new(usage.with_window(window));
+        }
+    }
+    let trees = SessionTrees::new(&listing, limits.output_reserve);
+    let mut tree =
+        TreeUsage { rows: vec![None; loaded.conversations.len()], total: UsageRow::default() };
     for agent in trees.trees.values().flat_map(|tree| &tree.agents) {
         let file = &*listing.sessions[agent.listed].found.path;
         let idx = indices.get(file).copied().unwrap_or(agent.conversation().number);

@@ -1,4 +1,4 @@
-//! What the calls of session files used.
+//! Usage of the calls of session files.
 
 use crate::analysis::cost::Billing;
 use crate::analysis::usage::{RecordedUsage, recorded_usage};
@@ -8,14 +8,14 @@ use crate::session::Track;
 use crate::units::{Millis, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// What the calls of a file used, by conversation.
+/// Usage of a file's calls, by conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileUsage {
     /// The conversations, in the order of their numbers.
     pub conversations: Vec<ConversationUsage>,
 }
 
-/// What the calls of a conversation used.
+/// Usage of a conversation's calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConversationUsage {
     /// Index in the file.
@@ -53,6 +53,26 @@ impl FileUsage {
     }
 }
 
+impl FileUsage {
+    /// Returns the usage with another context window of all calls.
+    pub(super) fn with_window(&self, window: Tokens) -> Self {
+        let mut all = self.clone();
+        for conversation in &mut all.conversations {
+            let mut usage = conversation.usage();
+            usage.set_window(window);
+            conversation.end.1 = window;
+            conversation.packed = packed(&usage);
+        }
+        all
+    }
+}
+
+/// Returns the calls in compact form.
+fn packed(usage: &RecordedUsage) -> Vec<u8> {
+    // Writing to memory does not fail.
+    postcard::to_allocvec(usage).unwrap_or_default()
+}
+
 impl ConversationUsage {
     /// Returns what a conversation used.
     pub(super) fn new(number: usize, case: &Case) -> Self {
@@ -71,8 +91,7 @@ impl ConversationUsage {
             messages: session.n_history(),
             times: times().min().zip(times().max()),
             end: (outcome.end, case.windows.at(outcome.samples.len())),
-            // Writing to memory does not fail.
-            packed: postcard::to_allocvec(&usage).unwrap_or_default(),
+            packed: packed(&usage),
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn show(
     if !conversation.is_empty() {
         let chip =
             widgets::chip(ui, None, &conversation).on_hover_text(conversations::help(document));
-        conversations::menu(&chip, document, commands);
+        conversations::menu(&chip, document, input.conversation_usage, commands);
     }
     if ui.available_width() > width(ui, std::slice::from_ref(&window)) {
         model::show(ui, input, document, runs, &window, commands);

@@ -1,5 +1,6 @@
 //! Input of the top bar.
 
+use crate::analysis::usage::TreeUsage;
 use crate::app::state::model::config::Config;
 use crate::app::state::model::document::Document;
 use crate::app::state::open::followed_file::FollowedState;
@@ -10,6 +11,8 @@ use std::path::PathBuf;
 pub(crate) struct BarInput<'a> {
     /// The open session.
     pub(crate) document: Option<&'a Document>,
+    /// Usage of the session's conversations; `None` without sub-agents, and until it is known.
+    pub(crate) conversation_usage: Option<&'a TreeUsage>,
     /// The current configuration.
     pub(crate) config: &'a Config,
     /// State of the open file if it has changed since it was opened.

@@ -1,11 +1,13 @@
 //! The menu of conversations in a file: the main conversation, sub-agents and abandoned branches.
 
+use crate::analysis::usage::{TreeUsage, UsageRow};
 use crate::app::state::command::Commands;
 use crate::app::state::model::document::Document;
 use crate::app::state::open::command::OpenCommand;
 use crate::app::state::wording;
 use crate::app::ui::theme::{palette, space};
 use crate::app::ui::{theme, widgets};
+use crate::figure::{usd, whole_percent};
 use crate::report::{has_tracks, track};
 use crate::safe_text;
 use crate::session::{Conversation, Start, Track};
@@ -17,6 +19,10 @@ use std::sync::Arc;
 
 /// Width and maximum height of the list, in points.
 const WIDTH: f32 = 520.0;
+/// Additional width if it shows what the conversations used, in points.
+const USED_WIDTH: f32 = 200.0;
+/// Widths of the columns of used tokens, cost and peak, in points.
+const USED_COLUMNS: [f32; 3] = [56.0, 64.0, 60.0];
 const HEIGHT: f32 = 416.0;
 /// Height of a row, in points.
 const ROW: f32 = 26.0;
@@ -57,27 +63,115 @@ pub(crate) fn help(document: &Document) -> String {
     format!("{what}Click to choose another conversation of this file.")
 }
 
-/// Shows the list below the chip that opens it.
-pub(crate) fn menu(chip: &Response, document: &Document, commands: &mut Commands) {
+/// Shows the list below the chip that opens it. `usage` is what the conversations used, if known.
+pub(crate) fn menu(
+    chip: &Response,
+    document: &Document,
+    usage: Option<&TreeUsage>,
+    commands: &mut Commands,
+) {
     Popup::menu(chip).show(|ui| {
-        ui.set_width(WIDTH);
+        ui.set_width(WIDTH + usage.map_or(0.0, |_| USED_WIDTH));
         ui.spacing_mut().item_spacing.y = 0.0;
         let all = &document.loaded.conversations;
         let rows = rows(all, document.conversation);
         ScrollArea::vertical().max_height(HEIGHT).show_rows(ui, ROW, rows.len(), |ui, range| {
-            for row in &rows[range] {
+            for (nth, row) in range.clone().zip(&rows[range]) {
                 match row {
-                    Row::Heading(title) => heading(ui, title),
+                    Row::Heading(title) => heading(ui, title, usage.is_some() && nth == 0),
                     Row::Conversation(at) => {
                         let is_open = *at == document.conversation;
-                        if line(ui, &all[*at], *at, is_open).clicked() {
+                        let row = usage.and_then(|usage| usage.rows.get(*at)?.as_ref());
+                        let used = usage.map(|_| row);
+                        if line(ui, &all[*at], *at, is_open, used).clicked() {
                             commands.push(OpenCommand::Conversation(*at));
                         }
                     }
                 }
             }
         });
+        if let Some(usage) = usage {
+            total(ui, usage);
+        }
     });
+}
+
+/// Shows what all conversations used, and which of them sent more than the window.
+fn total(ui: &mut Ui, usage: &TreeUsage) {
+    ui.separator();
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let name = format!("All conversations: {}", used_text(&usage.total));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+    let right = used_columns(ui, rect, Some(&usage.total));
+    let (left, palette) = (rect.left() + 20.0 + NUMBER + space::S, palette(ui));
+    let calls = wording::count(usage.total.calls, "call");
+    let calls = galley(ui, &calls, TextStyle::Small, palette.weak, f32::INFINITY);
+    let room = right - calls.size().x - space::M - left;
+    let title = galley(ui, "All, each call once", theme::strong(), palette.text, room);
+    let middle = |galley: &Galley| rect.center().y - galley.size().y / 2.0;
+    ui.painter().galley(pos2(left, middle(&title)), title, palette.text);
+    ui.painter().galley(pos2(right - calls.size().x, middle(&calls)), calls, palette.weak);
+    response.on_hover_text(used_text(&usage.total));
+    ui.horizontal_wrapped(|ui| {
+        ui.add_space(20.0 + NUMBER + space::S);
+        let ink = if usage.total.overflows > 0 { palette.bad } else { palette.weak };
+        ui.label(RichText::new(usage.who_exceeded()).small().color(ink));
+    });
+    ui.add_space(space::S);
+}
+
+/// Returns what a conversation used as a sentence.
+fn used_text(row: &UsageRow) -> String {
+    let cost = row.cost().map_or_else(|| "cost unknown".to_owned(), usd);
+    let without = match row.unpriced {
+        n if n > 0 && row.cost().is_some() => {
+            format!(" without {} of unknown price", wording::count(n, "call"))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{}, {} tokens of prompts, {} of answers, {cost}{without}, peak {} of the usable window, {} above the window",
+        wording::count(row.calls, "call"),
+        row.input.short(),
+        row.output.short(),
+        whole_percent(row.peak),
+        wording::count(row.overflows, "call")
+    )
+}
+
+/// Paints used tokens, cost and peak at the right of a line; dashes if unknown. Returns the left side of the columns.
+fn used_columns(ui: &Ui, rect: Rect, row: Option<&UsageRow>) -> f32 {
+    let palette = palette(ui);
+    let texts = row.map_or_else(
+        || ["–", "–", "–"].map(str::to_owned),
+        |row| {
+            let star = if row.unpriced > 0 { "*" } else { "" };
+            let cost = row.cost().map(|cost| format!("{}{star}", usd(cost)));
+            let cost = cost.unwrap_or_else(|| "–".to_owned());
+            [row.input.short(), cost, whole_percent(row.peak)]
+        },
+    );
+    let exceeds = row.is_some_and(|row| row.overflows > 0);
+    let inks = [palette.weak, palette.weak, if exceeds { palette.bad } else { palette.weak }];
+    columns(ui, rect, &texts, inks)
+}
+
+/// Paints small texts at the right of a line, aligned to the right. Returns the left side of the columns.
+fn columns(ui: &Ui, rect: Rect, texts: &[String; 3], inks: [Color32; 3]) -> f32 {
+    let mut right = rect.right() - space::S;
+    for ((text, ink), width) in texts.iter().zip(inks).zip(USED_COLUMNS).rev() {
+        let text = galley(ui, text, TextStyle::Small, ink, width);
+        let at = pos2(right - text.size().x, rect.center().y - text.size().y / 2.0);
+        ui.painter().galley(at, text, ink);
+        right -= width;
+    }
+    right
+}
+
+fn galley(ui: &Ui, text: &str, style: TextStyle, ink: Color32, width: f32) -> Arc<Galley> {
+    let text = RichText::new(text).text_style(style).color(ink);
+    WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Truncate), width, TextStyle::Body)
 }
 
 /// Groups the conversations by kind under headings. If there are several main conversations, lists sub-agents below
@@ -132,17 +226,28 @@ fn families(all: &[Conversation], open: usize) -> Vec<Row> {
     rows
 }
 
-fn heading(ui: &mut Ui, title: &str) {
+/// Shows a heading. The first one has the heads of the columns if there are figures.
+fn heading(ui: &mut Ui, title: &str, has_heads: bool) {
     let size = vec2(ui.available_width(), ROW);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    if has_heads {
+        columns(ui, rect, &["input", "cost", "peak"].map(str::to_owned), [palette(ui).weak; 3]);
+    }
     let rect = rect.shrink2(vec2(space::S, 4.0));
     let layout = Layout::left_to_right(Align::Max);
     let mut inner = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
     widgets::section(&mut inner, title);
 }
 
-/// Shows a conversation: its number and title, and at the right its start and length.
-fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> Response {
+/// Shows a conversation: its number and title, and at the right its start and length, and what it used. `used` is `None`
+/// if that is unknown for all conversations.
+fn line(
+    ui: &mut Ui,
+    conversation: &Conversation,
+    at: usize,
+    is_open: bool,
+    used: Option<Option<&UsageRow>>,
+) -> Response {
     let size = vec2(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let title = safe_text::one_line(&conversation.title, 200);
@@ -155,14 +260,25 @@ fn line(ui: &mut Ui, conversation: &Conversation, at: usize, is_open: bool) -> R
             &response,
             is_open,
             &[wording::number(at), title, description(conversation)],
+            used,
         );
     }
     response.on_hover_ui(|ui| {
         ui.label(hint(conversation));
+        if let Some(row) = used.flatten() {
+            ui.label(used_text(row));
+        }
     })
 }
 
-fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[String; 3]) {
+fn paint(
+    ui: &Ui,
+    rect: Rect,
+    response: &Response,
+    is_open: bool,
+    words: &[String; 3],
+    used: Option<Option<&UsageRow>>,
+) {
     let palette = palette(ui);
     let painter = ui.painter();
     if response.hovered() {
@@ -173,16 +289,13 @@ fn paint(ui: &Ui, rect: Rect, response: &Response, is_open: bool, words: &[Strin
         painter.circle_filled(pos2(rect.left() + 12.0, middle), 3.5, palette.accent);
     }
     let [number, title, about] = words;
-    let galley = |text: &str, style: TextStyle, ink: Color32, width: f32| {
-        let text = RichText::new(text).text_style(style).color(ink);
-        WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Truncate), width, TextStyle::Body)
-    };
-    let number = galley(number, TextStyle::Body, palette.weak, NUMBER);
-    let about = galley(about, TextStyle::Small, palette.weak, f32::INFINITY);
-    let (left, right) = (rect.left() + 20.0 + NUMBER, rect.right() - space::S);
+    let number = galley(ui, number, TextStyle::Body, palette.weak, NUMBER);
+    let about = galley(ui, about, TextStyle::Small, palette.weak, f32::INFINITY);
+    let right = used.map_or(rect.right() - space::S, |row| used_columns(ui, rect, row));
+    let left = rect.left() + 20.0 + NUMBER;
     let room = right - about.size().x - space::M - left - space::S;
     let style = if is_open { theme::strong() } else { TextStyle::Body };
-    let title = galley(title, style, palette.text, room);
+    let title = galley(ui, title, style, palette.text, room);
     let put = |galley: Arc<Galley>, x: f32| {
         let at = pos2(x, middle - galley.size().y / 2.0);
         painter.galley(at, galley, palette.text);

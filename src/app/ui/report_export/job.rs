@@ -1,6 +1,7 @@
 //! Export of the report or the chart to a file. Equivalent to the command line's output.
 
 use crate::analysis::findings;
+use crate::app::state::conversation_usage::tree_usage;
 use crate::app::state::model::background::latest_result::WorkMode;
 use crate::app::state::model::background::task::Background;
 use crate::app::state::model::document::Document;
@@ -11,7 +12,10 @@ use crate::app::state::report_export::{ReportDraft, ReportFormat};
 use crate::app::ui::picture;
 use crate::app::ui::repaint::repaint_of;
 use crate::engine::{KnobValues, recorded, simulate};
-use crate::report::{Played, Report, ReportSubject, draw, html, markdown, series, svg};
+use crate::exec::stores::TreeLimits;
+use crate::report::{
+    Played, Report, ReportSubject, TreeSubject, draw, html, markdown, series, svg,
+};
 use crate::units::Tokens;
 use crate::{exec, formats};
 use std::collections::BTreeMap;
@@ -115,6 +119,8 @@ fn write(
     let output = PathBuf::from(draft.output.trim());
     exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
+    let limits = TreeLimits { window: runs.config.window, output_reserve: reserve };
+    let tree = tree_usage(&document.loaded, limits);
     let warnings: Vec<String> = document.loaded.warnings.iter().map(ToString::to_string).collect();
     let subject = ReportSubject {
         case: &runs.case,
@@ -124,6 +130,9 @@ fn write(
         lanes: &lanes,
         records_compactions: formats::records_compactions(&runs.case.session),
         reread_model: &runs.config.reread_model,
+        tree: tree
+            .as_ref()
+            .map(|usage| TreeSubject { conversations: &document.loaded.conversations, usage }),
         notes,
     };
     let curve = || {

@@ -6,8 +6,10 @@ mod identity;
 mod period;
 mod recorded;
 mod table;
+mod tree;
 
 pub use identity::call_identities;
 pub use period::Period;
 pub use recorded::{ContextFit, RecordedUsage, UsedCall, recorded_usage};
 pub use table::{UsageKey, UsageQuery, UsageRow, UsageTable, UsedSession, usage_of_each};
+pub use tree::TreeUsage;

@@ -1,4 +1,4 @@
-//! What the recorded calls of a session used.
+//! Usage of the recorded calls of a session.
 
 use super::call_identities;
 use crate::analysis::cost::{Billing, Bills, CacheMiss, Cost, audit, price_recorded};
@@ -6,7 +6,7 @@ use crate::engine::{Budget, Case, Outcome};
 use crate::units::{Millis, Share, Tokens, Usd};
 use serde::{Deserialize, Serialize};
 
-/// What the recorded calls of a session used.
+/// Usage of the recorded calls of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordedUsage {
     /// Models that answered.
@@ -15,7 +15,7 @@ pub struct RecordedUsage {
     pub calls: Vec<UsedCall>,
 }
 
-/// What a recorded call used.
+/// Usage of a recorded call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UsedCall {
     /// Time of the call or of its answer; `None` if not recorded.
@@ -72,6 +72,20 @@ impl UsedCall {
     /// Returns the context as a share of the usable window.
     pub fn pressure(&self, output_reserve: Tokens) -> Share {
         Budget { window: self.window, output_reserve }.pressure(self.context)
+    }
+}
+
+impl RecordedUsage {
+    /// Sets the context window of all calls.
+    pub fn set_window(&mut self, window: Tokens) {
+        for call in &mut self.calls {
+            call.window = window;
+            call.fit = match call.fit {
+                ContextFit::Rejected => ContextFit::Rejected,
+                _ if call.context > window => ContextFit::Overflows,
+                _ => ContextFit::Fits,
+            };
+        }
     }
 }
 

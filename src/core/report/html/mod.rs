@@ -26,6 +26,13 @@ pub fn html(report: &Report) -> String {
         out.push_str("</figure></section>\n");
     }
     figures(&mut out, report);
+    if let Some(tree) = &report.tree {
+        out.push_str("<section>");
+        for block in tree.blocks() {
+            page_block(&mut out, &block);
+        }
+        out.push_str("</section>\n");
+    }
     findings(&mut out, report);
     rereads::rereads(&mut out, report);
     survival::survival(&mut out, report);

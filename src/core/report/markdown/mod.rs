@@ -9,7 +9,7 @@ mod rereads;
 mod sketch;
 mod survival;
 
-use super::{Block, EventReport, LaneReport, RemovalReport, Report};
+use super::{Block, EventReport, LaneReport, RemovalReport, Report, TreeReport};
 use crate::figure::{counted, grouped, number, percent, tokens};
 use inline::{code, prose};
 use std::fmt::Write as _;
@@ -25,26 +25,31 @@ const MAX_ITEMS: usize = 5;
 pub fn markdown_page(title: &str, blocks: &[Block]) -> String {
     let mut out = format!("# Plimsoll report: {}\n", prose(title));
     for block in blocks {
-        let _ = match block {
-            Block::Heading(text) => writeln!(out, "\n## {}", prose(text)),
-            Block::Subheading(text) => writeln!(out, "\n### {}", prose(text)),
-            Block::Text(text) => writeln!(out, "\n{}", prose(text)),
-            Block::List(items) => {
-                let items = items.iter().map(|item| format!("- {}\n", prose(item)));
-                write!(out, "\n{}", items.collect::<String>())
-            }
-            Block::Table { head, rows } => {
-                let heads = head.iter().map(|name| name.strip_prefix('#').unwrap_or(name));
-                let is_number = |name: &String| name.starts_with('#');
-                let rule = head.iter().map(|name| if is_number(name) { "---:|" } else { "---|" });
-                let rows = rows.iter().map(|row| table_row(row.iter().map(String::as_str)));
-                let head = table_row(heads);
-                let (rule, rows) = (rule.collect::<String>(), rows.collect::<String>());
-                write!(out, "\n{head}|{rule}\n{rows}")
-            }
-        };
+        page_block(&mut out, block);
     }
     out
+}
+
+/// Writes a block below an empty line.
+fn page_block(out: &mut String, block: &Block) {
+    let _ = match block {
+        Block::Heading(text) => writeln!(out, "\n## {}", prose(text)),
+        Block::Subheading(text) => writeln!(out, "\n### {}", prose(text)),
+        Block::Text(text) => writeln!(out, "\n{}", prose(text)),
+        Block::List(items) => {
+            let items = items.iter().map(|item| format!("- {}\n", prose(item)));
+            write!(out, "\n{}", items.collect::<String>())
+        }
+        Block::Table { head, rows } => {
+            let heads = head.iter().map(|name| name.strip_prefix('#').unwrap_or(name));
+            let is_number = |name: &String| name.starts_with('#');
+            let rule = head.iter().map(|name| if is_number(name) { "---:|" } else { "---|" });
+            let rows = rows.iter().map(|row| table_row(row.iter().map(String::as_str)));
+            let head = table_row(heads);
+            let (rule, rows) = (rule.collect::<String>(), rows.collect::<String>());
+            write!(out, "\n{head}|{rule}\n{rows}")
+        }
+    };
 }
 
 /// Returns a row of a table.
@@ -66,6 +71,12 @@ pub fn markdown(report: &Report) -> String {
     facts(&mut out, report);
     sketch::sketch(&mut out, report);
     figures(&mut out, report);
+    for block in report.tree.iter().flat_map(TreeReport::blocks) {
+        page_block(&mut out, &block);
+    }
+    if report.tree.is_some() {
+        out.push('\n');
+    }
     findings(&mut out, report);
     rereads::rereads(&mut out, report);
     survival::survival(&mut out, report);
