@@ -22,7 +22,7 @@ pub(super) struct FilesProgress {
     /// Number of files, and of those that are done.
     pub(super) files: Progress,
     failed: AtomicUsize,
-    /// What is done with the current file, for a terminal.
+    /// Current work, for a terminal.
     detail: Mutex<String>,
 }
 

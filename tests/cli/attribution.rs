@@ -1,4 +1,4 @@
-//! What fills the context: `inspect`, `diagnose`, `--without` and `--tools`.
+//! Content of the context: `inspect`, `diagnose`, `--without` and `--tools`.
 
 use crate::program::plimsoll;
 use serde_json::{Value, json};

@@ -122,7 +122,7 @@ fn settings_in_another_form_are_not_changed() {
         let error = rejected(home.path(), &["hook", "install", "claude-code"]);
         assert!(error.contains("must be JSON without comments"), "{error}");
         // The error lists what an installation adds.
-        let (_, entries) = error.split_once("add these hooks by hand: ").expect("the hooks");
+        let (_, entries) = error.split_once("add these hooks yourself: ").expect("the hooks");
         let entries: Value = plimsoll::json::from_str(entries.trim()).expect("JSON");
         assert_eq!(entries, installed);
         assert_eq!(fs::read_to_string(&path).expect("a text"), settings);

@@ -10,7 +10,7 @@ fn options(window: u64) -> Options {
     Options { format: Some("openai_chat".to_owned()), ..Options::new(window) }
 }
 
-/// What a provider counts: instructions and tools that no message has, and the messages.
+/// Content that a provider counts: instructions and tools that no message has, and the messages.
 fn provider_count(messages: &[Value]) -> u64 {
     9_000 + messages.iter().map(|message| message.to_string().len() as u64 / 4).sum::<u64>()
 }

@@ -1,4 +1,4 @@
-//! What is drawn. Panels read `OpenSession` (`state/open_session.rs`) and send
+//! Drawing of the window. Panels read `OpenSession` (`state/open_session.rs`) and send
 //! `Commands` (`state/command.rs`).
 //!
 //! `theme`, `widgets`, `plots` and `parts` stand below the other folders, which are features. Features do not know each

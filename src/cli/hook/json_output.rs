@@ -16,13 +16,13 @@ pub(crate) struct HookSettings {
     path: String,
     /// Whether the file differs from what it should be.
     changed: bool,
-    /// What happens to the file: `unchanged`, `created`, `changed`, `restored` to what it was before `install`, or `removed`.
+    /// Effect on the file: `unchanged`, `created`, `changed`, `restored` to what it was before `install`, or `removed`.
     action: &'static str,
     /// Whether the change was written.
     written: bool,
     /// Lines that change, marked with `-` and `+`, with unchanged lines around them.
     difference: Vec<String>,
-    /// What you must do afterwards; null if nothing.
+    /// Next step for you; null if nothing.
     next_step: Option<&'static str>,
 }
 

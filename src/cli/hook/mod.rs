@@ -29,7 +29,7 @@ pub(super) struct Args {
 enum HookAction {
     /// Add the hooks to an agent's settings
     #[command(
-        after_help = "Changes settings.json of Claude Code (CLAUDE_CONFIG_DIR), hooks.json of Codex (CODEX_HOME), or adds a plugin to OpenCode (XDG_CONFIG_HOME). The rest of the file stays byte for byte. A file with comments is not changed; the error lists the hooks to add by hand.\n\nExamples:\n  plimsoll hook install codex --dry-run"
+        after_help = "Changes settings.json of Claude Code (CLAUDE_CONFIG_DIR), hooks.json of Codex (CODEX_HOME), or adds a plugin to OpenCode (XDG_CONFIG_HOME). The rest of the file stays byte for byte. A file with comments is not changed; the error lists the hooks to add yourself.\n\nExamples:\n  plimsoll hook install codex --dry-run"
     )]
     Install(SettingsArgs),
     /// Remove the hooks from an agent's settings

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-/// What was written.
+/// Written tables.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TableOutput<'a> {
     /// Folder of the tables.
@@ -41,7 +41,7 @@ pub(crate) struct TableOutput<'a> {
     tables: Vec<WrittenTableEntry>,
 }
 
-/// What was written of a table.
+/// Written files of a table.
 #[derive(Serialize, JsonSchema)]
 struct WrittenTableEntry {
     /// Name.

@@ -46,7 +46,7 @@ struct ToolFigures {
     cumulative_tokens: Tokens,
     /// `cumulative_tokens` as a share of `tokens_sent`; 0 if no call sent anything.
     share_of_sent: Share,
-    /// The largest result; null if there is none.
+    /// The largest result; null without results.
     largest_result: Option<LargestEntry>,
     /// Results with names (paths, symbols, hashes, numbers) of which the model writes none later.
     never_named: SumEntry,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What the calls of many sessions used, by a key.
+/// Usage of many sessions by a key.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct UsageOutput<'a> {
     /// Key of the rows: `day`, `week`, `month`, `block`, `project`, `model` or `agent`.
@@ -29,7 +29,7 @@ pub(crate) struct UsageOutput<'a> {
     unreadable: usize,
 }
 
-/// What the calls of a row used.
+/// Usage of a row's calls.
 #[derive(Serialize, JsonSchema)]
 struct UsageEntry<'a> {
     /// Value of the key: the first day of a period as `YYYY-MM-DD`, the start of a block as `YYYY-MM-DD HH:MM`, or a name;

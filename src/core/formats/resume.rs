@@ -14,7 +14,7 @@ pub struct Resume {
     pub program: &'static str,
     /// Names of the program on the command line, in addition to the name of the format.
     pub names: &'static [&'static str],
-    /// Environment variable that names the program's folder; empty if there is none.
+    /// Environment variable that names the program's folder; empty without one.
     pub variable: &'static str,
     /// The variable names a home folder that contains the program's folder.
     pub variable_names_home: bool,

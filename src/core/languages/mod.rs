@@ -1,4 +1,4 @@
-//! What other programming languages do with texts, numbers and JSON. Systems written in them depend on it.
+//! Texts, numbers and JSON as other programming languages treat them. Systems written in them depend on it.
 //!
 //! | module | contains |
 //! |---|---|

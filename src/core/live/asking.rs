@@ -27,7 +27,7 @@ struct OwnParts {
     halvings: usize,
 }
 
-/// What follows an answer.
+/// Step that follows an answer.
 pub(super) enum Answered {
     /// The next part, or smaller parts, are asked.
     More,

@@ -19,7 +19,7 @@ pub enum LiveError {
     Policy {
         /// Name of the policy; `the policy` if it has none.
         policy: String,
-        /// What is wrong.
+        /// Problem.
         error: PolicyError,
     },
     /// An option is invalid.
@@ -30,7 +30,7 @@ pub enum LiveError {
     Message {
         /// Its number, from 1.
         number: usize,
-        /// What is wrong.
+        /// Problem.
         reason: String,
     },
     /// The program called the methods in another order than the conversation needs.

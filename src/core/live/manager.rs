@@ -29,14 +29,14 @@ pub struct Manager {
     conversation: Option<Conversation>,
     /// Messages that were pushed since the last step.
     pushed: Vec<Pushed>,
-    /// The same, while the notation is not known.
+    /// Messages that were pushed while the notation is not known.
     unread: Vec<String>,
     /// The run, over a case without messages while nobody polls it.
     run: Option<Run<'static>>,
     phase: Phase,
     last_request: LastRequest,
     time: Option<Millis>,
-    /// What the program did, for restoring.
+    /// Actions of the program so far, for restoring.
     log: Vec<Op>,
     /// Warnings that were not returned yet.
     warnings: Vec<String>,

@@ -1,11 +1,11 @@
-//! What the program states about a conversation before it begins.
+//! Options of a conversation, which the program states before it begins.
 
 use super::LiveError;
 use crate::session::Calibration;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What the program states about a conversation before it begins. As JSON, every member but `window` may be missing.
+/// Options of a conversation. As JSON, every member but `window` may be missing.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {

@@ -1,4 +1,4 @@
-//! What a manager waits for, and how its run gets there.
+//! State of a manager: the input that it waits for, and the run up to there.
 
 use super::LiveError;
 use super::asking::Asking;
@@ -8,7 +8,7 @@ use super::step::{EventReport, Ready, Step};
 use crate::engine::{ExecutedContext, Poll, Run};
 use crate::tokens::Accuracy;
 
-/// What a manager waits for.
+/// Input that a manager waits for.
 #[derive(Debug)]
 pub(super) enum Phase {
     /// The next step continues the run.

@@ -1,4 +1,4 @@
-//! What a program does next: send a request, or write a summary.
+//! Next step of a program: send a request, or write a summary.
 
 use crate::engine::Event;
 use crate::json::Value;
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the program does next.
+/// Next step of the program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -25,12 +25,12 @@ pub struct Ready {
     pub entries: Vec<Entry>,
     /// Tokens of the context: the messages, and what is known of the rest of the request.
     pub tokens: u64,
-    /// How the count is known: `exact`, `calibrated` or `estimated`.
+    /// Accuracy of the count: `exact`, `calibrated` or `estimated`.
     pub accuracy: &'static str,
     /// Mean relative error of the counts so far, each compared with the usage reported for it later; or that of the
     /// calibration. `None` if unknown.
     pub error: Option<f64>,
-    /// What the policy did since the last request.
+    /// Events of the policy since the last request.
     pub events: Vec<EventReport>,
     /// Sentences about the options, with the first request.
     #[serde(skip_serializing_if = "Vec::is_empty")]

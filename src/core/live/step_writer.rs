@@ -24,7 +24,7 @@ enum Part {
     Other(Entry),
 }
 
-/// What is known of a request besides its messages.
+/// Facts about a request besides its messages.
 #[derive(Serialize)]
 struct Details {
     call: usize,

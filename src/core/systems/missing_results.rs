@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// The position of added results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ResultPosition {
     /// Behind the results that the answer has.
     Last,
     /// In the order of the calls, as the results that the answer has.
@@ -43,7 +43,7 @@ fn is_complete(messages: &Messages) -> bool {
 pub(super) fn add_missing(
     messages: &Messages,
     text: &str,
-    place: Place,
+    place: ResultPosition,
 ) -> Option<Vec<ChatMessage>> {
     if is_complete(messages) {
         return None;
@@ -65,12 +65,12 @@ pub(super) fn add_missing(
             let is_of_none =
                 |result: &&ChatMessage| calls.iter().all(|call| call.id != result.call_id);
             match place {
-                Place::Last => {
+                ResultPosition::Last => {
                     all.extend_from_slice(results);
                     let open = calls.iter().filter(|call| answers(call).is_none());
                     all.extend(open.map(missing));
                 }
-                Place::InOrder => {
+                ResultPosition::InOrder => {
                     let result =
                         |call| answers(call).map_or_else(|| missing(call), ChatMessage::clone);
                     all.extend(calls.iter().map(result));
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn a_call_without_a_result_gets_one_in_place() {
         let all = conversation();
-        let last = add_missing(&all, "none", Place::Last).unwrap();
+        let last = add_missing(&all, "none", ResultPosition::Last).unwrap();
         assert_eq!((ids(&last), last.len()), (vec!["b", "a"], 6));
-        let in_order = add_missing(&all, "none", Place::InOrder).unwrap();
+        let in_order = add_missing(&all, "none", ResultPosition::InOrder).unwrap();
         assert_eq!(ids(&in_order), ["a", "b"]);
         assert!(in_order[5].text() == Some("ok") && in_order[2].text() == Some("none"));
     }
@@ -123,6 +123,6 @@ mod tests {
     fn a_conversation_with_all_results_is_unchanged() {
         let all = conversation();
         let rest = all[3..].to_vec().into();
-        assert!(add_missing(&rest, "none", Place::Last).is_none());
+        assert!(add_missing(&rest, "none", ResultPosition::Last).is_none());
     }
 }

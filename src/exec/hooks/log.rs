@@ -17,7 +17,7 @@ pub fn hook_log_path() -> Option<PathBuf> {
     Some(folder()?.join("hooks.log"))
 }
 
-/// Reads the log; empty if there is none.
+/// Reads the log; empty without a file.
 pub fn read_hook_log() -> String {
     let bytes = hook_log_path().and_then(|path| read_bounded(&path, 2 * MAX_BYTES).ok());
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()

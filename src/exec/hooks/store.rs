@@ -1,4 +1,4 @@
-//! What hooks know about a session between its events: one small private file per session.
+//! State of a session between the events of its hooks: one small private file per session.
 
 use super::location::folder;
 use crate::exec::files::{create_private_folder, read_bounded, replace_private, sha256};
@@ -78,7 +78,7 @@ impl SessionFile {
         sessions_folder().is_some_and(|folder| path_in(&folder, agent, session).is_file())
     }
 
-    /// Reads the state; `None` if there is none or it cannot be read.
+    /// Reads the state; `None` if it does not exist or cannot be read.
     pub(super) fn read(&self) -> Option<SessionState> {
         let bytes = read_bounded(&self.path, MAX_BYTES).ok()?;
         serde_json::from_slice(&bytes).ok()

@@ -63,7 +63,7 @@ pub struct InputFailure {
     pub is_named: bool,
 }
 
-/// How the user gave a path.
+/// Way in which the user gave a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// On the command line.

@@ -1,4 +1,4 @@
-//! Manifests: what a part of the tables was made of.
+//! Manifests: the origin of each part of the tables.
 
 use super::column::ContentHash;
 use super::options::{Conditions, TableOptions};
@@ -15,7 +15,7 @@ const FOLDER: &str = "_manifest";
 /// Maximum size of a manifest in bytes. One has 67 for each input, and at most a few thousand inputs.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What a part was made of. It contains no time and no path of the machine, so that the same work writes the same bytes.
+/// Origin of a part. It contains no time and no path of the machine, so that the same work writes the same bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     /// Name of the part.

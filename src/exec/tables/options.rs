@@ -50,7 +50,7 @@ pub struct Shard {
     pub of: u64,
 }
 
-/// What is written, where and how.
+/// Content, place and format of the tables.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
     /// Folder that contains the tables.
@@ -77,7 +77,7 @@ pub struct TableOptions {
     pub timeout: Option<Duration>,
 }
 
-/// What the content of the files depends on besides the inputs.
+/// Conditions that the content of the files depends on besides the inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Conditions {
     pub(super) plimsoll: String,

@@ -13,7 +13,7 @@ pub(super) enum Piece {
     Result { id: String, text: String },
 }
 
-/// What a request contains.
+/// Content of a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Content {
     /// Text of the instructions.

@@ -31,7 +31,7 @@ const UNPREDICTABLE: [(&str, usize, &str); 6] = [
 ];
 const SENT_TWICE: &str = "After a resume Gemini CLI sends each earlier result twice; a replay sends what was recorded once.";
 
-/// What was compared of a program.
+/// Comparison of a program.
 #[derive(Default)]
 struct Tally {
     pairs: usize,

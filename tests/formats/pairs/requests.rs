@@ -10,7 +10,7 @@ pub(super) struct Received {
     pub number: u64,
     /// API: `chat`, `responses`, `anthropic` or `gemini`.
     pub api: String,
-    /// What it was for: `main` for a call of the agent, `summary`, `title`, `sub:…`.
+    /// Purpose: `main` for a call of the agent, `summary`, `title`, `sub:…`.
     pub role: String,
     /// Whether the server answered with an error.
     pub failed: bool,

@@ -1,4 +1,4 @@
-//! What a lane changed in a message.
+//! Changes that a lane made to a message.
 
 use crate::app::state::changes::diff::Diff;
 use crate::app::state::model::lane_context::WrittenPosition;

@@ -10,7 +10,7 @@ use crate::app::state::model::view::View;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the change depends on.
+/// Inputs of the change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangesKey {
     runs: u64,

@@ -24,7 +24,7 @@ pub struct ContextPieces {
     pub total: Tokens,
 }
 
-/// What the pieces depend on.
+/// Inputs of the pieces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiecesKey {
     runs: u64,
@@ -39,7 +39,7 @@ impl DerivedResult for ContextPieces {
     const SLOW_FOR: SlowFor = SlowFor::BytesAbove(200_000);
 }
 
-/// What the sources depend on.
+/// Inputs of the sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourcesKey {
     document: u64,
@@ -58,7 +58,7 @@ impl DerivedResult for Attribution {
 #[derive(Debug)]
 pub struct GroupsOverTime(pub Vec<GroupOverTime>);
 
-/// What they depend on.
+/// Inputs of the groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupsKey {
     document: u64,

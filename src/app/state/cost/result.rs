@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct CallOrder(Vec<u32>);
 
-/// What the order of calls depends on.
+/// Inputs of the order of calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallsKey {
     runs: u64,
@@ -22,7 +22,7 @@ pub struct CallsKey {
     sort: CallSort,
 }
 
-/// What the difference of two calls depends on.
+/// Inputs of the difference of two calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DifferencesKey {
     runs: u64,

@@ -12,21 +12,21 @@ use crate::app::state::model::runs::result::CounterKey;
 use crate::app::state::model::tab::Tab;
 use std::sync::Arc;
 
-/// What expected re-reads depend on.
+/// Inputs of expected re-reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RereadsKey {
     counted: CounterKey,
     billing: BillingChoice,
 }
 
-/// What the losses depend on.
+/// Inputs of the losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossesKey {
     runs: u64,
     rereads: u64,
 }
 
-/// What the kept facts depend on.
+/// Inputs of the kept facts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvaluationKey {
     runs: u64,

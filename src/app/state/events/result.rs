@@ -6,7 +6,7 @@ use crate::app::state::model::runs::replays::Runs;
 use crate::app::state::model::selection::CallRange;
 use std::sync::Arc;
 
-/// What the list depends on.
+/// Inputs of the list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventsKey {
     runs: u64,

@@ -9,7 +9,7 @@ use crate::app::state::model::runs::replays::Runs;
 use crate::units::Tokens;
 use std::sync::Arc;
 
-/// What the insights depend on.
+/// Inputs of the insights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InsightsKey {
     document: u64,

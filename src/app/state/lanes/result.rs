@@ -5,7 +5,7 @@ use crate::app::state::model::derived::{Derived, DerivedResult, SlowFor, Update}
 use crate::app::state::model::runs::replays::Runs;
 use std::sync::Arc;
 
-/// What the rows depend on.
+/// Inputs of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowsKey {
     runs: u64,

@@ -22,7 +22,7 @@ const MAX_HITS: usize = 10_000;
 #[derive(Debug)]
 pub struct MessageOrder(Vec<u32>);
 
-/// What the order depends on.
+/// Inputs of the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderKey {
     document: u64,
@@ -36,14 +36,14 @@ pub struct OrderKey {
     manual_edits: Option<Arc<ManualEdits>>,
 }
 
-/// What the matches depend on.
+/// Inputs of the matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HitsKey {
     message_order: u64,
     query: Query,
 }
 
-/// What the text depends on.
+/// Inputs of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextKey {
     document: u64,

@@ -24,7 +24,7 @@ pub(crate) const DIM_AFTER: Duration = Duration::from_millis(100);
 
 /// A result that panels show: the type of its value.
 pub trait DerivedResult: Send + Sync + 'static {
-    /// What the result depends on. A `u64` in it is the id of a document or the generation of another result.
+    /// Inputs of the result. A `u64` in it is the id of a document or the generation of another result.
     type Key: Clone + Debug + PartialEq + Send + Sync + 'static;
 
     /// Name of the thread that computes it.

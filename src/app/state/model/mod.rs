@@ -1,4 +1,4 @@
-//! What all features share: the session, the selection, the configuration of the lanes with their replays, and the places
+//! Shared by all features: the session, the selection, the configuration of the lanes with their replays, and the places
 //! for view settings and results, which know no feature.
 
 pub mod background;

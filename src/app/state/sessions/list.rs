@@ -88,7 +88,7 @@ pub enum ListPage {
     /// The sessions.
     #[default]
     Sessions,
-    /// What their calls used.
+    /// Usage of their calls.
     Usage,
 }
 
@@ -139,7 +139,7 @@ pub struct Sessions {
     pub search: SessionSearch,
     /// The shown page.
     pub page: ListPage,
-    /// What the calls of the sessions used.
+    /// Usage of the sessions' calls.
     pub usage: UsagePage,
     /// The sessions of a row of the page *Usage*, if only they are listed.
     pub only: Option<RowSessions>,
@@ -378,7 +378,7 @@ fn matches(listed: &ListedSession, needle: &str) -> bool {
     needle.is_empty() || texts.iter().any(|text| text.to_lowercase().contains(needle))
 }
 
-/// What is known once all files are read.
+/// Facts about the whole list, known once all files are read.
 struct ReadList {
     /// Warning that the search stopped at its limit.
     warning: Option<String>,

@@ -9,7 +9,7 @@ use crate::engine::{Sample, simulate};
 #[derive(Debug)]
 pub struct TriedSetting(Vec<Sample>);
 
-/// What the samples depend on.
+/// Inputs of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TriedSettingKey {
     sweep: u64,

@@ -1,4 +1,4 @@
-//! What is known about a session that is opened again.
+//! Kept facts about a session that is opened again.
 
 use crate::app::state::workspace::contents::Workspace;
 

@@ -1,4 +1,4 @@
-//! What one context consists of.
+//! Pieces of one context.
 
 use super::pieces::Sources;
 use super::source::{Source, SourceKind};

@@ -1,4 +1,4 @@
-//! What the recorded contexts consist of, call by call.
+//! Pieces of the recorded contexts, call by call.
 
 use super::context::add_part;
 use super::pieces::Sources;

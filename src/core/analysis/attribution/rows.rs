@@ -10,7 +10,7 @@ use crate::units::{Tokens, Usd};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// What a source contributed to the recorded run.
+/// Contribution of a source to the recorded run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceRow {
     /// The source.
@@ -31,7 +31,7 @@ pub struct SourceRow {
     pub message: Option<usize>,
 }
 
-/// What every source contributed to the recorded run.
+/// Contributions of all sources to the recorded run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribution {
     /// One row per source and per MCP server, the most cumulative tokens first.

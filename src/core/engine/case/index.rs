@@ -136,7 +136,7 @@ impl SessionIndex {
     }
 }
 
-/// What is needed to add messages to an index.
+/// State that is needed to add messages to an index.
 #[derive(Debug, Default)]
 pub(crate) struct GrowingIndex {
     calls: GrowingToolCalls,

@@ -26,7 +26,7 @@ pub(super) struct AsRecorded {
 // Chosen: programs cut and clear a few results for each compaction, and comparing a long context at every call takes long.
 const MAX_ACTED: usize = 8;
 
-/// What identifies a copy of a message: a text, or the id of a call or result.
+/// Identity of a copy of a message: a text, or the id of a call or result.
 type Mark<'a> = (u8, &'a str);
 
 impl Run<'_> {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Sizes in errors from here on are no sizes of contexts.
 const MAX_STATED: u64 = 1 << 40;
 
-/// What a live run knows besides the session.
+/// State of a live run besides the session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct Live {
@@ -44,7 +44,7 @@ pub(super) struct Live {
     is_forced: bool,
 }
 
-/// What a stage compares its next event with.
+/// Last event of a stage, to compare the next one with.
 #[derive(Debug)]
 struct TakenEvent {
     number: u32,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Shorter texts for tool results.
 #[derive(Debug)]
 pub(super) struct Shortened {
-    /// What these texts keep of the results.
+    /// Parts of the results that these texts keep.
     pub(super) remainder: Left,
     /// Positions among the live results, each with its text.
     pub(super) results: Vec<(usize, Arc<str>)>,

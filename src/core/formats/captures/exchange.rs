@@ -30,7 +30,7 @@ pub(super) struct CallLine {
     pub(super) wire: &'static Wire,
     /// Body of the request.
     pub(super) request: Value,
-    /// Whole answer; `Null` if there is none.
+    /// Whole answer; `Null` without one.
     pub(super) response: Value,
 }
 

@@ -73,7 +73,7 @@ fn parse(input: &Input, progress: &Progress) -> Result<Parsed, ParseError> {
     for span in &samples {
         progress.check_cancelled()?;
         progress.advance(span.len() as u64 / json::DOCUMENT_PASSES);
-        let place = sample::Place {
+        let place = sample::SampleSource {
             input,
             bytes,
             span,

@@ -32,7 +32,7 @@ const LARGE: [&str; 9] = [
 ];
 
 /// A sample in a file.
-pub(super) struct Place<'a> {
+pub(super) struct SampleSource<'a> {
     pub(super) input: &'a Input,
     pub(super) bytes: &'a [u8],
     pub(super) span: &'a Span,
@@ -43,7 +43,7 @@ pub(super) struct Place<'a> {
     pub(super) is_one_of_many: bool,
 }
 
-impl Place<'_> {
+impl SampleSource<'_> {
     fn member(&self, key: &str) -> Option<Span> {
         json::member(self.bytes, self.span, key)
     }
@@ -54,7 +54,7 @@ impl Place<'_> {
 }
 
 /// Returns the conversations of a sample.
-pub(super) fn read(place: &Place<'_>, log: &mut ReadLog) -> Vec<Session> {
+pub(super) fn read(place: &SampleSource<'_>, log: &mut ReadLog) -> Vec<Session> {
     let bytes = place.bytes;
     let around = rows::members_except(bytes, place.span, &LARGE);
     let texts = place.member("attachments").and_then(|span| json::parse_span(bytes, &span));
@@ -110,7 +110,7 @@ fn title(task: &str, sample: &Value) -> String {
 }
 
 /// Returns a conversation with its title and its number, if it has messages. `idx` is its index in the sample.
-fn finish(track: Track, title: &str, place: &Place<'_>, idx: usize) -> Option<Session> {
+fn finish(track: Track, title: &str, place: &SampleSource<'_>, idx: usize) -> Option<Session> {
     let Track { agent, mut transcript, .. } = track;
     let name = agent.as_ref().and_then(|agent| Some(format!(" ({})", agent.kind.as_deref()?)));
     let other = || if idx > 0 { format!(" ({})", idx + 1) } else { String::new() };
@@ -133,7 +133,7 @@ struct EventSpan {
 }
 
 struct SampleReader<'a, 'b> {
-    place: &'a Place<'a>,
+    place: &'a SampleSource<'a>,
     log: &'b mut ReadLog,
     attachments: Attachments,
     pool: Pool,

@@ -1,7 +1,7 @@
 //! `codex exec --json`.
 //!
 //! - A turn consists of items: texts, thoughts, and calls with their results. The calls of a turn to the model cannot be
-//!   told apart: a tool may run before or after the next request. Items count as one answer until the model writes a text
+//!   distinguished: a tool may run before or after the next request. Items count as one answer until the model writes a text
 //!   or a thought after a result, so that there are at least as many calls as answers.
 //! - `turn.completed` has the usage of the whole thread so far, including earlier runs that it resumes and summaries.
 //! - Prompts, the model, times and compactions are not recorded.

@@ -122,7 +122,7 @@ impl Price {
     }
 }
 
-/// Returns a date that stands for a missing one.
+/// Returns the date that is used if a date is missing.
 pub(super) fn no_date() -> Datetime {
     Datetime { date: None, time: None, offset: None }
 }

@@ -107,7 +107,7 @@ fn tokens(message: &ChatMessage) -> u64 {
 mod tests {
     use super::n_kept;
 
-    /// What the program kept after rejections, by equal groups behind an opening of 2,700 tokens.
+    /// Answers that the program kept after rejections, by equal groups behind an opening of 2,700 tokens.
     #[test]
     fn the_summary_request_fits_with_what_is_left() {
         let kept = |n: usize, size: f64, newest: f64, used: f64, limit: f64| {

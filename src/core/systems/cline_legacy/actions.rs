@@ -5,7 +5,7 @@ use super::units::{MISSING, units};
 use crate::chat::{Block, BlockBody, ChatMessage, Content, PendingRequest, Replies};
 use crate::engine::{ActionKind, NamedAction, Rewrite, RewriteInput, Rewritten};
 use crate::json::json;
-use crate::systems::missing_results::{Place, add_missing};
+use crate::systems::missing_results::{ResultPosition, add_missing};
 use crate::systems::stage_settings::{check_keys, choice_setting, numbers_only};
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ impl Rewrite for Truncate {
 /// `ensureToolResultsFollowToolUse`: the results of an answer are in the order of its calls.
 fn shape(input: &RewriteInput<'_>) -> Rewritten {
     Rewritten {
-        messages: add_missing(&input.messages, MISSING, Place::InOrder),
+        messages: add_missing(&input.messages, MISSING, ResultPosition::InOrder),
         ..Rewritten::default()
     }
 }

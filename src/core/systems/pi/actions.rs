@@ -6,7 +6,7 @@ use super::request;
 use crate::chat::{ChatMessage, Messages, PendingRequest, Replies, Rule, n_system};
 use crate::engine::{ActionKind, Hook, NamedAction, RewriteInput, Rewritten};
 use crate::session::WrittenKind;
-use crate::systems::missing_results::{Place, add_missing};
+use crate::systems::missing_results::{ResultPosition, add_missing};
 use crate::systems::stage_settings::{numbers_only, summarizing};
 
 /// Actions of presets.
@@ -134,7 +134,7 @@ fn shape(input: &RewriteInput<'_>) -> Rewritten {
         let sent = all.iter().filter(|message| !is_blank(message));
         Messages::from(sent.cloned().collect::<Vec<_>>())
     });
-    let answered = add_missing(sent.as_ref().unwrap_or(all), NO_RESULT, Place::Last);
+    let answered = add_missing(sent.as_ref().unwrap_or(all), NO_RESULT, ResultPosition::Last);
     Rewritten {
         messages: answered.or_else(|| sent.map(Messages::into_vec)),
         ..Rewritten::default()

@@ -11,7 +11,7 @@ pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(super) struct Node {
     /// Its bytes in the text.
     pub(super) span: Range<usize>,
-    /// What it contains.
+    /// Content.
     pub(super) content: Content,
 }
 

@@ -37,14 +37,14 @@ pub struct HookChange {
     pub before: Option<String>,
     /// Its text after; `None` if it is removed.
     pub after: Option<String>,
-    /// What to do afterwards.
+    /// Next step for the user.
     pub next_step: Option<&'static str>,
     /// Whether the text after is the one before the installation.
     is_restored: bool,
     record: Option<Record>,
 }
 
-/// What a change does to a file.
+/// Effect of a change on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAction {
     /// Nothing.
@@ -122,7 +122,7 @@ pub fn install(agent: &HookedAgent) -> Result<HookChange, String> {
             let entries = entries(agent, events);
             installed(agent, &path, before.as_deref(), &entries).map_err(|error| {
                 let entries = object_of(&entries).unwrap_or_default();
-                cannot_change(&path, &error, &format!("add these hooks by hand: {entries}"))
+                cannot_change(&path, &error, &format!("add these hooks yourself: {entries}"))
             })?
         }
         Declares::Plugin { text, .. } => {
@@ -175,7 +175,7 @@ pub fn uninstall(agent: &HookedAgent) -> Result<HookChange, String> {
         (Some(text), Declares::Settings { .. }) => {
             uninstalled(agent, &path, text).map_err(|error| {
                 let advice = format!(
-                    "remove the hooks with the command `plimsoll hook {}` by hand",
+                    "remove the hooks with the command `plimsoll hook {}` yourself",
                     agent.name
                 );
                 cannot_change(&path, &error, &advice)

@@ -1,4 +1,4 @@
-//! What an installation inserted into each settings file, so that an uninstallation restores the file byte for byte. The
+//! Record of the entries that an installation inserted into each settings file, so that an uninstallation restores the file byte for byte. The
 //! record contains positions, not text: settings may contain keys.
 
 use crate::exec::files::{

@@ -61,7 +61,7 @@ row! {
         cost_usd: Option<Usd>,
         /// Cache read that the provider's rules predict; null if no cache read is recorded.
         cache_expected_tokens: Option<Tokens>,
-        /// Likely cause of a large cache miss; null if there is none.
+        /// Likely cause of a large cache miss; null without one.
         cache_miss_cause: Option<Name>,
         /// Tokens that an earlier prompt contained and that were not read from the cache; null without a large miss.
         cache_miss_tokens: Option<Tokens>,

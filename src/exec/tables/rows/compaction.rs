@@ -45,7 +45,7 @@ row! {
 }
 
 /// A compaction without its costs.
-struct Place<'a> {
+struct CompactionCall<'a> {
     call: usize,
     started_by: Option<&'a str>,
     before: Option<Tokens>,
@@ -58,7 +58,7 @@ pub(super) fn rows(of: &Conversation<'_>, lane: &PlayedLane<'_>) -> Vec<Compacti
     if !lane.is_recorded() {
         let of_lane = lane.break_even.iter().map(|found| {
             let (before, after) = contexts(&lane.outcome.events, found.call);
-            let place = Place { call: found.call, started_by: None, before, after };
+            let place = CompactionCall { call: found.call, started_by: None, before, after };
             row(of, lane, &place, Some(found))
         });
         return of_lane.collect();
@@ -68,7 +68,7 @@ pub(super) fn rows(of: &Conversation<'_>, lane: &PlayedLane<'_>) -> Vec<Compacti
         let is_first = idx == 0 || compactions[idx - 1].call != compaction.call;
         // Counts of the program, else those of the lane.
         let (before, after) = contexts(&lane.outcome.events, compaction.call);
-        let place = Place {
+        let place = CompactionCall {
             call: compaction.call,
             started_by: Some(&*compaction.trigger).filter(|trigger| !trigger.is_empty()),
             before: compaction.tokens_before.or(before),
@@ -92,7 +92,7 @@ fn contexts(events: &[Event], call: usize) -> (Option<Tokens>, Option<Tokens>) {
 fn row(
     of: &Conversation<'_>,
     lane: &PlayedLane<'_>,
-    place: &Place<'_>,
+    place: &CompactionCall<'_>,
     even: Option<&BreakEven>,
 ) -> CompactionRow {
     let (content_sha256, conversation) = of.key();

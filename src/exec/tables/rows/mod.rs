@@ -40,7 +40,7 @@ pub static TABLES: &[Table] = &[
 /// Rows by table.
 pub(super) type TableRows = BTreeMap<&'static str, Rows>;
 
-/// What is computed.
+/// Tables to compute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowOptions<'a> {
     /// Names of the tables.

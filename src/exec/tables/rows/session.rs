@@ -35,7 +35,7 @@ row! {
         agent_version: Option<Name>,
         /// Name of the folder that the agent worked in; null if not recorded.
         project: Option<Name>,
-        /// Vendor of the models (`gen_ai.provider.name`) by their names, whoever serves them; null if unknown.
+        /// Vendor of the models (`gen_ai.provider.name`) by their names, not of the server; null if unknown.
         provider_name: Option<Name>,
         /// Models that answered (`gen_ai.response.model`).
         response_models: Vec<Name>,

@@ -16,7 +16,7 @@ pub struct CounterKey {
     pub counter: &'static str,
 }
 
-/// What the replays depend on.
+/// Inputs of the replays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunsKey {
     document: u64,

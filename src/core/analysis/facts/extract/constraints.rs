@@ -36,7 +36,7 @@ static REQUIREMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// First words of a statement, which only tells of a requirement.
+/// First words of a statement, which only reports a requirement.
 static STATEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile(
         r"(?i)^(?:and |but |so )*(?:i|we|he|she|it|they|you|the|this|that|these|those|my|our|a|an)\b",

@@ -83,11 +83,11 @@ struct ConversationBuilder<'a> {
     managed_end: usize,
     /// Messages with the instructions of the context.
     instructions: Vec<usize>,
-    /// What the next message has beside its record.
+    /// Parts of the next message that are not in its record.
     next: NextMessage,
 }
 
-/// What a message has beside the content of its record.
+/// Parts of a message that are not in its record.
 #[derive(Default)]
 struct NextMessage {
     /// Byte ranges of the reminders in it.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
-/// Where the content of a message is recorded.
+/// Place of a message's content in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum MessageSource {
     /// In a record of its own, with this index.

@@ -59,7 +59,7 @@ struct Program {
     name: &'static str,
     /// Whether `input_tokens` include cached ones.
     includes_cache: bool,
-    /// How the program records prompts.
+    /// Notation of recorded prompts.
     replays: &'static str,
     /// Description of a stream without messages.
     empty: &'static str,
