@@ -134,6 +134,9 @@ pub(super) fn plain_reason(error: &str, path: &Path) -> String {
             text = rest.to_owned();
         }
     }
+    if let Some(rest) = text.strip_prefix(&*name).filter(|rest| rest.starts_with(' ')) {
+        text = format!("it{rest}");
+    }
     let end = text.find(". Supported are ").unwrap_or(text.len());
     let end = text[..end].find("; ").unwrap_or(end);
     let mut plain = String::new();
@@ -235,6 +238,7 @@ mod tests {
             plain("cannot read /home/me/a.json (permission denied); check its permissions"),
             "cannot read it (permission denied)"
         );
+        assert_eq!(plain("a.json is empty"), "it is empty");
         assert_eq!(
             plain(
                 "/home/me/a.json: this looks like a list of messages with the unknown role `boss`"
