@@ -4,6 +4,7 @@
 
 use crate::exec::files::{Hasher, LoadError, MAX_SESSION_BYTES, Stamp, file_name, read_bounded};
 use crate::formats::{self, FolderFile, Input};
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,12 @@ const STRANDS: &str = "session.json";
 /// Maximum number of files of a session. Chosen: programs that write a file for each message or part reach tens of
 /// thousands.
 const MAX_FILES: usize = 200_000;
+
+/// Maximum size of a metadata file in bytes. Chosen: it holds a summary, which is shorter than any context window.
+const MAX_METADATA: u64 = 16 << 20;
+
+/// The members of a JSON object without their values.
+type Members = HashMap<String, serde::de::IgnoredAny>;
 
 /// The files of a session, and the folder that their names are relative to.
 struct SessionFiles {
@@ -142,7 +149,22 @@ fn files_at(path: &Path) -> Option<SessionFiles> {
     let stem = name.strip_suffix(".meta.json").or_else(|| name.strip_suffix(".jsonl"))?;
     let folder = path.parent()?;
     let pair = [format!("{stem}.jsonl"), format!("{stem}.meta.json")].map(|name| folder.join(name));
-    pair.iter().all(|file| file.is_file()).then(|| SessionFiles::new(folder, pair.to_vec()))
+    let is_pair = pair.iter().all(|file| file.is_file()) && is_metadata(&pair[1]);
+    is_pair.then(|| SessionFiles::new(folder, pair.to_vec()))
+}
+
+/// Returns whether a file holds the metadata of a session of PicoClaw. Claude Code has files of the same name that describe
+/// sub-agents.
+fn is_metadata(path: &Path) -> bool {
+    let bytes = read_bounded(path, MAX_METADATA).ok();
+    let members = bytes.and_then(|bytes| serde_json::from_slice::<Members>(&bytes).ok());
+    members.is_some_and(|members| {
+        let has = |key: &str| members.contains_key(key);
+        has("key")
+            && ["created", "updated", "created_at", "updated_at", "skip", "count"]
+                .iter()
+                .any(|key| has(key))
+    })
 }
 
 impl SessionFiles {
