@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 
 FILE_COLUMNS = "path string, bytes long, identity string"
 STATUS_COLUMNS = f"{FILE_COLUMNS}, content_sha256 string, state string, stage string, reason string, retry boolean, part string"
@@ -77,7 +78,8 @@ def put(fs, local, target):
         fs.put_file(local, target)
         return
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    temporary = f"{target}.{os.getpid()}.tmp"
+    # Process ids are the same in several containers.
+    temporary = f"{target}.{uuid.uuid4().hex}.tmp"
     shutil.copyfile(local, temporary)
     os.replace(temporary, target)
 
@@ -134,7 +136,8 @@ def run_program(options, names, contents, source, output, seconds):
     Raises a ProgramError if it crashes, takes too long, or leaves an incomplete result.
     """
     environment = {key: os.environ[key] for key in ENVIRONMENT if key in os.environ}
-    environment |= {"HOME": os.path.dirname(output), "RAYON_NUM_THREADS": str(options.threads)}
+    # Copies of databases go to the temporary folder, which is removed even if the program is killed.
+    environment |= {"HOME": os.path.dirname(output), "TMPDIR": os.path.dirname(output), "RAYON_NUM_THREADS": str(options.threads)}
     command = [program_of(options), "table", "--files-from", "-", "-o", output, "--no-state"]
     command += ["--timeout-per-file", str(options.timeout_per_file), *options.table_options]
     log = output + ".log"
@@ -232,6 +235,16 @@ def is_usable(name):
     return "\0" not in name and all(part not in ("", ".", "..") and len(os.fsencode(part)) < 256 for part in parts)
 
 
+def obstacle_of(name):
+    """Returns why the program cannot read this file alone, or None."""
+    lower = name.lower()
+    if lower.endswith((".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")):
+        return "an archive; unpack it first"
+    if lower.endswith(("-wal", "-shm")):
+        return "a part of a database that was open; copy the database when its program has ended"
+    return None
+
+
 class Batch:
     """The files that one run of the program reads."""
 
@@ -251,6 +264,10 @@ class Batch:
         """Fetches and reads the files, and uploads what was written. Returns a status per file."""
         self.fetch()
         self.read(sorted(self.paths))
+        # A copy of a file is read again with it.
+        for status in self.statuses.values():
+            if status["state"] == "duplicate":
+                status["retry"] = self.statuses[self.paths[status["content_sha256"]]]["retry"]
         self.write_failures()
         self.write_statuses()
         return list(self.statuses.values())
@@ -263,6 +280,9 @@ class Batch:
         for path, status in self.statuses.items():
             if not is_usable(path):
                 self.fail(path, "fetch", "its name is not a path", False)
+                continue
+            if obstacle := obstacle_of(path):
+                self.fail(path, "fetch", obstacle, False)
                 continue
             local = os.path.join(self.source, path)
             try:
@@ -335,25 +355,31 @@ class Batch:
         import pyarrow.parquet
 
         failed = [status for status in self.statuses.values() if status["stage"] in ("fetch", "program")]
+        # Named by the files: the result of a later job with the same files replaces it.
+        target = f"{self.root}/failures/day=unknown/{self.name()}.parquet"
         if not failed:
+            if self.fs.exists(target):
+                self.fs.rm(target)
             return
         rows = [{"content_sha256": bytes.fromhex(status["content_sha256"]) if status["content_sha256"] else None,
                  "path": status["path"], "conversation": None, "stage": status["stage"], "reason": status["reason"]}
                 for status in sorted(failed, key=lambda status: status["path"])]
-        name = hashlib.sha256(json.dumps([self.conditions, rows], default=bytes.hex).encode()).hexdigest()[:16]
         local = os.path.join(self.folder, "failures.parquet")
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, failure_schema()), local, compression="lz4")
-        put(self.fs, local, f"{self.root}/failures/day=unknown/{name}.parquet")
+        put(self.fs, local, target)
+
+    def name(self):
+        """Returns a name that batches of the same files under the same conditions share."""
+        inputs = "".join(sorted(f"{status['path']}\0{status['identity']}\0" for status in self.statuses.values()))
+        return hashlib.sha256(f"{self.conditions}\0{inputs}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def write_statuses(self):
         """Writes a line per file, for `--resume`."""
         lines = "".join(json.dumps(status) + "\n" for status in sorted(self.statuses.values(), key=lambda status: status["path"]))
-        inputs = "".join(sorted(f"{status['path']}\0{status['identity']}\0" for status in self.statuses.values()))
         local = os.path.join(self.folder, "status.jsonl")
         with open(local, "w", encoding="utf-8") as file:
             file.write(lines)
-        name = hashlib.sha256(inputs.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        put(self.fs, local, f"{self.root}/_status/{self.conditions[:16]}-{name}.jsonl")
+        put(self.fs, local, f"{self.root}/_status/{self.conditions[:16]}-{self.name()}.jsonl")
 
 
 def failure_schema():

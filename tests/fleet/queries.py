@@ -108,9 +108,9 @@ def content_of(connection):
 def check_commands(checks, program, folder, expected):
     """Runs the commands of the section *Batch queues*."""
     path = {"PATH": f"{os.path.dirname(program)}{os.pathsep}{os.environ['PATH']}"}
-    for heading, command in blocks("sh"):
-        if heading != "Batch queues":
-            continue
+    commands = [command for heading, command in blocks("sh") if heading == "Batch queues"]
+    checks.that(len(commands) > 0, "commands of batch queues", "the page has none")
+    for command in commands:
         shutil.rmtree(folder / "tables", ignore_errors=True)
         run(["sh", "-c", command], folder, env=os.environ | path)
         found = content_of(connect(folder))
@@ -128,6 +128,9 @@ def check_kubernetes(checks, program, folder, expected):
             error = invalid
         checks.that(error is None, f"{document['kind']} is valid in Kubernetes {KUBERNETES}", error)
     spec = documents[0]["spec"]
+    mounts = spec["template"]["spec"]["containers"][0]["volumeMounts"]
+    has_temporary = any(mount["mountPath"] == "/tmp" and not mount.get("readOnly") for mount in mounts)
+    checks.that(has_temporary, "the container has a temporary folder", "its root is read-only")
     container = spec["template"]["spec"]["containers"][0]
     environment = {entry["name"]: entry["value"] for entry in container["env"]}
     checks.that(environment["SHARDS"] == str(spec["completions"]), "as many shards as completions")
