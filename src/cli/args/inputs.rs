@@ -59,6 +59,9 @@ impl InputArgs {
         for path in &listed {
             inputs.add_listed(path, &progress);
         }
+        if self.files.len() + listed.len() > 1 {
+            inputs.remove_repeated();
+        }
         Ok(inputs)
     }
 }

@@ -10,7 +10,7 @@ mod unpacked;
 
 pub use list::{list_from, read_list};
 
-use super::files::{LoadError, file_name, is_folder, must_exist};
+use super::files::{LoadError, file_name, is_folder, must_exist, parent_folder};
 use super::search::{SearchResult, UnreadFile};
 use super::stores::{
     FoundFile, FoundFiles, ListedSession, Listing, find_in, find_with_archives, is_named_archive,
@@ -20,7 +20,8 @@ use crate::figure::counted;
 use crate::progress::Progress;
 use crate::units::Bytes;
 use archive::{ArchiveKind, kind_of};
-use std::fs::{self, Metadata};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use unpacked::UnpackedFiles;
@@ -88,6 +89,14 @@ impl Inputs {
         match kind {
             _ if is_folder(path) => self.add_folder(path, Origin::Named, progress),
             Some(kind) => self.add_archive(path, kind, Origin::Named, progress),
+            None if is_pipe(&metadata) => {
+                // Such as of `<(command)`: it can be read only once, and files are read by hash and content.
+                let shown = path.to_string_lossy().into_owned();
+                let stream = File::open(path);
+                let stream =
+                    stream.map_err(|error| LoadError(format!("cannot read {shown} ({error})")))?;
+                self.add_stream((PIPE, &shown), stream, progress)
+            }
             None => {
                 let found = found_file(path, &metadata, true);
                 self.files.push(InputFile { found, is_named: true });
@@ -226,6 +235,24 @@ impl Inputs {
         self.failures.push(InputFailure { path, reason, is_damaged, is_named });
     }
 
+    /// Leaves out files that several of the given paths name, such as a folder and a file in it. The first one stays.
+    pub fn remove_repeated(&mut self) {
+        let mut folders: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let mut known = HashSet::new();
+        self.files.retain(|file| {
+            let path = &file.found.path;
+            let is_link = file.is_named && path.is_symlink();
+            let target = if is_link { path.canonicalize() } else { Ok(path.clone()) };
+            let path = target.unwrap_or_else(|_| path.clone());
+            let folder = parent_folder(&path);
+            // Most files are in a folder of others.
+            let folder = folders
+                .entry(folder.to_owned())
+                .or_insert_with(|| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+            known.insert(folder.join(path.file_name().unwrap_or_default()))
+        });
+    }
+
     /// Returns the files without how they were given.
     pub fn found_files(&self) -> Vec<FoundFile> {
         self.files.iter().map(|file| file.found.clone()).collect()
@@ -307,6 +334,20 @@ impl InputFailure {
             is_named: self.is_named,
         }
     }
+}
+
+/// Name of the content of a pipe.
+const PIPE: &str = "pipe";
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+/// Pipes are no files on other systems.
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
 fn found_file(path: &Path, metadata: &Metadata, is_named: bool) -> FoundFile {

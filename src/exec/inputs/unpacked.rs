@@ -9,7 +9,8 @@ use crate::exec::files::unfinished::TemporaryFolder;
 use crate::exec::files::{
     LoadError, MAX_SESSION_BYTES, create_private_file, create_private_folder, parent_folder,
 };
-use crate::exec::stores::{is_searched, may_hold_session};
+use crate::exec::outputs::MANIFEST;
+use crate::exec::stores::{MAX_DEPTH, is_searched, may_hold_session};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
@@ -20,8 +21,6 @@ const MAX_FILES: usize = 100_000;
 /// Maximum number of bytes of all archives, decompressed, and of streams. Chosen: 100,000 sessions of the median size of
 /// 110 kB have 11 GB, and a disk with less space than this is rare.
 const MAX_BYTES: u64 = 16 << 30;
-/// Maximum number of names in a path. A search goes no deeper.
-const MAX_DEPTH: usize = 16;
 
 /// Number of digits of a folder's name.
 const DIGITS: usize = 8;
@@ -266,7 +265,12 @@ fn cannot_store(name: &str, error: &io::Error) -> LoadError {
 /// Returns whether a path of an archive is that of a session, as a search of its folder would find it.
 fn is_session(path: &str) -> bool {
     let mut names = path.rsplit(['/', MAIN_SEPARATOR]);
-    let is_named = names.next().is_some_and(may_hold_session);
+    // A manifest tells which files Plimsoll wrote, and a log has the newest messages of a database.
+    let is_wanted = |name: &str| {
+        let database = name.strip_suffix("-wal").unwrap_or(name);
+        may_hold_session(database) || name.ends_with(MANIFEST)
+    };
+    let is_named = names.next().is_some_and(is_wanted);
     // Names that lead outside are left out later, with a note.
     is_named && names.all(|folder| matches!(folder, "." | "..") || is_searched(folder))
 }

@@ -1,6 +1,6 @@
 //! Finds session files: in the stores of agents by name, or in any folder.
 
-use super::{PROJECT_FOLDERS, locations};
+use super::{HOME_FOLDERS, PROJECT_FOLDERS, locations};
 use crate::exec::files::{LoadError, must_exist};
 use crate::exec::load::{events_in, is_piece};
 use crate::exec::outputs::{MANIFEST, OwnOutputs};
@@ -9,6 +9,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::units::Bytes;
 use std::collections::HashSet;
 use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +17,7 @@ use std::time::SystemTime;
 const MAX_FILES: usize = 100_000;
 /// Maximum depth of a search. Chosen: stores nest a few folders, such as year, month and day, and a user may name a
 /// folder far above them. Deeper folders belong to source code and installed packages.
-const MAX_DEPTH: usize = 12;
+pub(crate) const MAX_DEPTH: usize = 12;
 /// Extensions of files that can contain a session.
 pub const SESSION_EXTENSIONS: &[&str] =
     &["json", "jsonl", "ndjson", "traj", "md", "gz", "zst", "db", "sqlite", "vscdb", "eval"];
@@ -49,7 +50,7 @@ pub struct FoundFiles {
     pub files: Vec<FoundFile>,
     /// Files that Plimsoll itself wrote. They are left out, since their sources count.
     pub own_outputs: Vec<PathBuf>,
-    /// Warning that the search stopped at its limit, so that files are missing.
+    /// Warning that files are missing, since the search stopped at a limit or a folder cannot be read.
     pub warning: Option<String>,
 }
 
@@ -170,7 +171,8 @@ pub fn may_hold_session(name: &str) -> bool {
 
 /// Returns whether a search enters a folder of this name.
 pub(crate) fn is_searched(folder: &str) -> bool {
-    let is_hidden = folder.starts_with('.') && !PROJECT_FOLDERS.contains(&folder);
+    let is_known = PROJECT_FOLDERS.contains(&folder) || HOME_FOLDERS.contains(&folder);
+    let is_hidden = folder.starts_with('.') && !is_known;
     !is_hidden && !SKIPPED.contains(&folder)
 }
 
@@ -190,11 +192,24 @@ struct FileSearch<'a> {
     manifests: Vec<PathBuf>,
     /// A folder was not searched, since the search had stopped.
     is_cut: bool,
+    /// Number of folders that are too deep.
+    n_too_deep: usize,
+    /// Number of folders that cannot be read.
+    n_unreadable: usize,
 }
 
 impl<'a> FileSearch<'a> {
     fn new(max: usize, progress: &'a Progress) -> Self {
-        Self { agent: None, max, progress, found: Vec::new(), manifests: Vec::new(), is_cut: false }
+        Self {
+            agent: None,
+            max,
+            progress,
+            found: Vec::new(),
+            manifests: Vec::new(),
+            is_cut: false,
+            n_too_deep: 0,
+            n_unreadable: 0,
+        }
     }
 
     fn finish(self) -> FoundFiles {
@@ -206,12 +221,24 @@ impl<'a> FileSearch<'a> {
         let mut own_outputs: Vec<PathBuf> = own_outputs.into_iter().map(|file| file.path).collect();
         own_outputs.sort();
         files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
-        let warning = self.is_cut.then(|| {
+        let mut warnings = Vec::new();
+        if self.is_cut {
             let n = grouped(files.len() as u64);
-            format!(
+            warnings.push(format!(
                 "the search stopped after {n} files; choose a smaller folder to find the others"
-            )
-        });
+            ));
+        }
+        if self.n_unreadable > 0 {
+            let folders = counted(self.n_unreadable, "folder");
+            warnings.push(format!("{folders} cannot be read; check the permissions"));
+        }
+        if self.n_too_deep > 0 {
+            let folders = counted(self.n_too_deep, "folder");
+            warnings.push(format!(
+                "{folders} more than {MAX_DEPTH} levels deep left out; give them as paths"
+            ));
+        }
+        let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
         FoundFiles { files, own_outputs, warning }
     }
 
@@ -251,6 +278,7 @@ impl<'a> FileSearch<'a> {
         is_named: &dyn Fn(&str) -> bool,
     ) -> Result<(), Cancelled> {
         if depth == 0 {
+            self.n_too_deep += 1;
             return Ok(());
         }
         for entry in self.entries(folder)? {
@@ -275,7 +303,15 @@ impl<'a> FileSearch<'a> {
             self.is_cut = true;
             return Ok(Vec::new());
         }
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => Some(entries),
+            Err(error) => {
+                // Most agents are not installed.
+                self.n_unreadable += usize::from(error.kind() != io::ErrorKind::NotFound);
+                None
+            }
+        };
+        let entries = entries.into_iter().flatten().flatten();
         let is_manifest = |entry: &DirEntry| {
             let name = entry.file_name();
             name.to_str().is_some_and(|name| name.ends_with(MANIFEST))

@@ -18,7 +18,9 @@ mod usage_cache;
 pub use cache::Cache;
 pub use copies::{RepeatedCalls, repeated_calls};
 pub use find::{FoundFile, FoundFiles, SESSION_EXTENSIONS, find, find_in, may_hold_session};
-pub(super) use find::{find_with_archives, is_named_archive, is_searched, left_out_note};
+pub(super) use find::{
+    MAX_DEPTH, find_with_archives, is_named_archive, is_searched, left_out_note,
+};
 pub(super) use listing::moment;
 pub use listing::{ListCaches, ListedSession, Listing, Parent, list};
 pub(super) use locations::folders;
@@ -65,6 +67,24 @@ const fn at(base: Base, path: &'static str) -> Location {
 
 /// Hidden folders in which agents store the sessions of a project. They are searched in a folder that the user names.
 const PROJECT_FOLDERS: [&str; 2] = [".crush", ".adk"];
+
+/// Hidden folders in which agents keep their sessions below a home folder. A search of a folder, such as of backups, enters
+/// them.
+const HOME_FOLDERS: &[&str] = &[
+    ".claude",
+    ".codex",
+    ".continue",
+    ".copilot",
+    ".factory",
+    ".gemini",
+    ".kimi",
+    ".kiro",
+    ".openhands",
+    ".pi",
+    ".picoclaw",
+    ".qwen",
+    ".vibe",
+];
 
 /// All agents whose sessions can be found. The sources are in the documentation of each format in [`crate::formats`].
 pub static STORES: &[Store] = &[
