@@ -20,6 +20,8 @@ pub(super) struct NamedFile {
     pub(super) name: String,
     /// The file, or a folder whose files form one session.
     pub(super) path: PathBuf,
+    /// Size in bytes when it was found.
+    pub(super) bytes: u64,
 }
 
 /// A file whose content is known.
@@ -40,23 +42,27 @@ pub(super) struct ShardFiles {
     pub(super) unread: Vec<(NamedFile, String)>,
     /// Number of files and paths of all shards.
     pub(super) all: usize,
+    /// Number of files below the folder of the tables, which are left out.
+    pub(super) n_inside: usize,
 }
 
 impl ShardFiles {
     /// Names the files relative to the given paths, and takes those of a shard.
     pub(super) fn new(inputs: &Inputs, given: &[PathBuf], shard: Option<Shard>) -> Self {
         let folders: Vec<&Path> = given.iter().filter_map(|path| folder_of(path)).collect();
-        let named = |path: &Path| NamedFile {
+        let named = |path: &Path, bytes: u64| NamedFile {
             name: relative_name(&folders, &inputs.shown(path)),
             path: path.to_owned(),
+            bytes,
         };
+        let found = inputs.files.iter().map(|file| &file.found);
         let mut files: Vec<NamedFile> =
-            inputs.files.iter().map(|file| named(&file.found.path)).collect();
+            found.map(|found| named(&found.path, found.size.0)).collect();
         let mut unread: Vec<(NamedFile, String)> = inputs
             .failures
             .iter()
             .map(|failure| {
-                let file = named(&failure.path);
+                let file = named(&failure.path, 0);
                 let reason = plain_reason(&failure.reason, &file.path);
                 (file, reason)
             })
@@ -69,7 +75,7 @@ impl ShardFiles {
             files.retain(|file| shard.contains(&file.name));
             unread.retain(|(file, _)| shard.contains(&file.name));
         }
-        Self { files, unread, all }
+        Self { files, unread, all, n_inside: 0 }
     }
 
     /// Leaves out files below the folder of the tables.
@@ -90,6 +96,7 @@ impl ShardFiles {
             !is_inside
         });
         self.all -= before - self.files.len();
+        self.n_inside = before - self.files.len();
     }
 }
 

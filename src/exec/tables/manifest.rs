@@ -42,17 +42,19 @@ pub(super) struct ManifestFile {
 }
 
 impl Manifest {
-    /// Returns the contents that the folder has under these conditions.
-    pub(super) fn known_inputs(options: &TableOptions) -> HashSet<String> {
+    /// Returns the contents that the folder has under these conditions, and the number of their failures that stay.
+    pub(super) fn known(options: &TableOptions) -> (HashSet<String>, usize) {
         let conditions = options.conditions().sha256();
         let folder = fs::read_dir(options.output.join(FOLDER)).into_iter().flatten().flatten();
         let manifests = folder.filter_map(|entry| Self::read(&entry.path()));
-        let manifests = manifests.filter(|manifest| manifest.conditions_sha256 == conditions);
-        let inputs = manifests.flat_map(|manifest| {
+        let (mut known, mut failures) = (HashSet::new(), 0);
+        for manifest in manifests.filter(|manifest| manifest.conditions_sha256 == conditions) {
+            // Those that took too long are read again.
+            failures += manifest.failures.saturating_sub(manifest.timed_out.len());
             let timed_out: HashSet<String> = manifest.timed_out.into_iter().collect();
-            manifest.inputs.into_iter().filter(move |input| !timed_out.contains(input))
-        });
-        inputs.collect()
+            known.extend(manifest.inputs.into_iter().filter(|input| !timed_out.contains(input)));
+        }
+        (known, failures)
     }
 
     /// Reads a manifest; `None` if the file is not one, such as that of another version.
@@ -76,7 +78,30 @@ impl Manifest {
         }
         let mut json = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         json.push('\n');
-        replace(&path, json.as_bytes())
+        replace(&path, json.as_bytes())?;
+        if self.timed_out.is_empty() {
+            self.remove_slow(output);
+        }
+        Ok(())
+    }
+
+    /// Removes parts of the same contents in which some took too long. This part has the rows of all.
+    fn remove_slow(&self, output: &Path) {
+        let folder = output.join(FOLDER);
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let slow = Self::read(&entry.path()).filter(|other| {
+                !other.timed_out.is_empty()
+                    && other.inputs == self.inputs
+                    && other.conditions_sha256 == self.conditions_sha256
+                    && entry.file_name().to_str() == Some(&*format!("{}.json", other.part))
+            });
+            let Some(slow) = slow else { continue };
+            // A reader may have removed them.
+            for file in slow.files.iter().filter(|file| slow.is_named(&file.path)) {
+                let _ = fs::remove_file(output.join(&file.path));
+            }
+            let _ = fs::remove_file(entry.path());
+        }
     }
 
     /// Returns whether a path below the folder is `TABLE/day=DAY/PART.EXTENSION`.
@@ -94,10 +119,12 @@ impl Manifest {
 }
 
 /// Returns the name of a part: 16 hexadecimal digits of the hash of its contents and conditions. Files that cannot be read
-/// have no content and count by their names.
+/// have no content and count by their names. Contents that took too long count again, so that a slow run replaces no
+/// complete part.
 pub(super) fn part_name(
     contents: &[ContentHash],
     unread: &[&str],
+    timed_out: &[String],
     conditions: &Conditions,
 ) -> String {
     let mut contents: Vec<&ContentHash> = contents.iter().collect();
@@ -111,6 +138,10 @@ pub(super) fn part_name(
     for name in unread {
         hasher.update(name.as_bytes());
         hasher.update(&[0]);
+    }
+    for content in timed_out {
+        hasher.update(b"timed out");
+        hasher.update(content.as_bytes());
     }
     hasher.update(conditions.sha256().as_bytes());
     hasher.finish()[..16].to_owned()

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Version of the tables, increased when the rows of the same file change: a column, its meaning or a figure.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Format of the written files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Number of files of a part. Chosen: the rows of a part stay in memory until it is written, about 200 MB for sessions of 100
 /// calls; parts of a tenth make small files.
 const PART: usize = 2_000;
+/// Number of bytes of the files of a part, unless it has one file. Chosen: with `--text`, rows have about the size of their
+/// files; 2,000 sessions of the median size have less than half of this.
+const PART_BYTES: u64 = 512 << 20;
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +52,8 @@ pub struct TableSummary {
     pub failures: usize,
     /// Number of files that the folder already has.
     pub skipped: usize,
+    /// Number of rows of `failures` that the folder has of earlier runs, if it resumes.
+    pub known_failures: usize,
     /// Number of files with the same content as another one.
     pub duplicates: usize,
     /// Number of files that Plimsoll itself wrote, which are not read.
@@ -90,11 +95,17 @@ pub fn write_tables(
     let mut shard = ShardFiles::new(inputs, given, options.shard);
     shard.leave_out(&output);
     if shard.all == 0 {
-        return Err(LoadError("no session file was found; give another folder".to_owned()));
+        let elsewhere = "no session file was found; give another folder";
+        let inside =
+            "all session files are below the folder of the tables; choose another folder for them";
+        let reason = if shard.n_inside > 0 { inside } else { elsewhere };
+        return Err(LoadError(reason.to_owned()));
     }
-    let known = if options.resumes { Manifest::known_inputs(&options) } else { HashSet::new() };
+    let (known, known_failures) =
+        if options.resumes { Manifest::known(&options) } else { (HashSet::new(), 0) };
     let mut run = Run {
         summary: TableSummary {
+            known_failures,
             found: shard.all,
             files: shard.files.len() + shard.unread.len(),
             own_outputs: inputs.own_outputs.len(),
@@ -154,7 +165,16 @@ impl<F: FnMut(TableProgress)> Run<F> {
         let mut part = Part { files: Vec::new(), unread: std::mem::take(unread) };
         loop {
             let room = PART.saturating_sub(part.files.len() + part.unread.len());
-            let (block, others) = rest.split_at(room.min(rest.len()));
+            let mut bytes: u64 = part.files.iter().map(|file| file.origin.bytes).sum();
+            let fits = |file: &&NamedFile| {
+                bytes += file.bytes;
+                bytes <= PART_BYTES
+            };
+            let n = rest.iter().take(room).take_while(fits).count();
+            // A file that is larger than a part is one by itself.
+            let is_alone = n == 0 && part.files.is_empty() && part.unread.is_empty();
+            let n = if is_alone { rest.len().min(1) } else { n };
+            let (block, others) = rest.split_at(n);
             if block.is_empty() {
                 break;
             }
@@ -232,7 +252,8 @@ impl<F: FnMut(TableProgress)> Run<F> {
         let contents = part.files.iter().map(|file| file.origin.sha256.clone());
         let contents: Vec<ContentHash> = contents.collect();
         let unread: Vec<&str> = part.unread.iter().map(|(file, _)| &*file.name).collect();
-        let name = part_name(&contents, &unread, &self.conditions);
+        timed_out.sort_unstable();
+        let name = part_name(&contents, &unread, &timed_out, &self.conditions);
         let failures: usize = rows.iter().map(|rows| rows.failures).sum();
         self.summary.failures += failures;
         self.summary.conversations += rows.iter().map(|rows| rows.conversations).sum::<usize>();
@@ -251,7 +272,6 @@ impl<F: FnMut(TableProgress)> Run<F> {
         for (table, file) in &written {
             self.summary.add(table, file);
         }
-        timed_out.sort_unstable();
         let manifest = Manifest {
             part: name.clone(),
             conditions_sha256: self.conditions.sha256(),
