@@ -8,10 +8,10 @@ use crate::exec::stores::{
     Cache, FoundFile, ListCaches, ListedSession, Listing, STORES, TreeLimits, UsageCache,
     conversation_tree, find, list,
 };
-use crate::exec::{Inputs, Loaded, is_taken};
+use crate::exec::{Inputs, Loaded, is_taken, warm_up};
 use crate::names::nearest;
 use crate::progress::Progress;
-use crate::report::has_tracks;
+use crate::tokens::sampling_counter;
 use crate::units::Tokens;
 use anyhow::{Context as _, bail};
 use std::cmp::Reverse;
@@ -30,7 +30,11 @@ pub(super) fn agent(given: &str) -> anyhow::Result<&'static str> {
 }
 
 /// Finds the files of the given paths, or of all agents, newest first. Prints warnings.
-pub(super) fn found(args: &InputArgs) -> anyhow::Result<Inputs> {
+pub(super) fn found(args: &InputArgs, shared: &GlobalOptions) -> anyhow::Result<Inputs> {
+    // With a cache, few files are read.
+    if shared.no_state || Cache::kept().is_none() {
+        warm_up(sampling_counter());
+    }
     let is_missing =
         |path: &&PathBuf| !path.as_os_str().is_empty() && !is_stdin(path) && !is_taken(path);
     if let Some(missing) = args.files.iter().find(is_missing) {
@@ -45,12 +49,13 @@ pub(super) fn found(args: &InputArgs) -> anyhow::Result<Inputs> {
     Ok(inputs)
 }
 
-/// Lists the sessions of these files and shows the progress.
+/// Lists the sessions of these files and shows the progress. `window` is the context window of all calls, if given.
 pub(super) fn listed(
     inputs: &Inputs,
     files: &[FoundFile],
     most: usize,
     caches: ListCaches<'_>,
+    window: Option<Tokens>,
 ) -> anyhow::Result<Listing> {
     let progress = FilesProgress::default();
     let count = |listed: &ListedSession| {
@@ -60,6 +65,9 @@ pub(super) fn listed(
     };
     let mut listing = progress.show(|| list(files, most, caches, &progress.files, count))?;
     inputs.show_in(&mut listing);
+    if let Some(window) = window {
+        listing.set_window(window);
+    }
     Ok(listing)
 }
 
@@ -84,14 +92,7 @@ pub(super) fn tree_usage(
     output_reserve: Tokens,
     shared: &GlobalOptions,
 ) -> Option<TreeUsage> {
-    if !has_tracks(&loaded.conversations) {
-        return None;
-    }
-    let (mut summaries, mut usage) = caches(shared, true);
-    let both = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
     let limits = TreeLimits { window: shared.window, output_reserve };
-    let tree = conversation_tree(loaded, both, limits, &Progress::default());
-    save(&mut summaries, usage.as_mut());
     // Nothing cancels it.
-    tree.ok().flatten()
+    conversation_tree(loaded, limits, &Progress::default()).ok().flatten()
 }

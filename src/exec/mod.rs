@@ -46,6 +46,7 @@ pub use inputs::{InputFailure, InputFile, Inputs, list_from, read_list};
 pub use libraries::missing_libraries;
 pub use load::{
     FileSessions, LoadOptions, Loaded, is_folder_of_sessions, load, load_bytes, load_stream,
+    warm_up,
 };
 pub use outputs::files_path;
 pub use path_candidates::paths_from;

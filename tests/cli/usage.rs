@@ -216,7 +216,54 @@ fn sessions_have_recorded_times_costs_and_trees() {
 }
 
 #[test]
-fn a_session_says_what_its_agents_used_and_who_exceeded() {
+fn a_file_that_two_paths_name_counts_once() {
+    let home = home();
+    let folder = ".claude/projects/-home-me-ledger";
+    let file = format!("{folder}/one.jsonl");
+    let once = json(home.path(), &["usage", folder])["total"].clone();
+    let list = format!("{folder}\n{file}\n./{file}\n");
+    put(home.path(), "list", &list);
+    for args in [&["usage", folder, &file, folder][..], &["usage", "--files-from", "list"]] {
+        assert_eq!(json(home.path(), args)["total"], once, "{args:?}");
+    }
+}
+
+/// A chat whose messages are numbered, as some programs number them.
+fn numbered(question: &str) -> String {
+    format!(
+        r#"{{"messages":[{{"id":"1","role":"user","content":"{question}"}},{{"id":"2","role":"assistant","content":"Done."}}]}}"#
+    )
+}
+
+#[test]
+fn numbered_messages_of_different_sessions_are_no_copies() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    for (name, question) in [("a", "Port it"), ("b", "Test it"), ("copy", "Port it")] {
+        put(home.path(), &format!("logs/{name}.json"), &numbered(question));
+    }
+    let found = json(home.path(), &["usage", "logs"]);
+    assert_eq!((&found["total"]["calls"], &found["repeated_calls"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn a_file_is_read_again_once_it_is_readable() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = home();
+    let folder = ".claude/projects/-home-me-ledger";
+    let path = home.path().join(folder).join("two.jsonl");
+    let mode = |mode: u32| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    let calls = || json(home.path(), &["usage", folder])["total"]["calls"].clone();
+    mode(0o000);
+    // The superuser reads every file.
+    if fs::read(&path).is_err() {
+        assert_eq!(calls(), 3);
+    }
+    mode(0o644);
+    assert_eq!(calls(), 4);
+}
+
+#[test]
+fn a_session_says_what_its_agents_used_and_which_exceeded() {
     let home = home();
     let file = ".claude/projects/-home-me-ledger/one.jsonl";
     let shown = text(home.path(), &["inspect", file]);

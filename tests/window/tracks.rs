@@ -28,7 +28,7 @@ fn a_sub_agent_is_chosen_from_the_list() {
 }
 
 #[test]
-fn the_list_says_what_the_conversations_used_and_who_exceeded() {
+fn the_list_says_what_the_conversations_used_and_which_exceeded() {
     let mut window = large(fixture("claude_code/sub-agents.jsonl"));
     window.get_by_label("main, 1 of 4 ⏷").click();
     window.run_ok();

@@ -2,8 +2,7 @@
 
 use crate::analysis::usage::TreeUsage;
 use crate::app::state::model::derived::{Derived, DerivedResult, SlowFor, Update};
-use crate::exec::Loaded;
-use crate::exec::stores::{Cache, ListCaches, TreeLimits, UsageCache, conversation_tree};
+use crate::exec::stores::{TreeLimits, conversation_tree};
 use crate::progress::Progress;
 use crate::report::has_tracks;
 use std::sync::Arc;
@@ -36,13 +35,9 @@ pub(crate) fn update(update: &mut Update<'_>) {
     }
     let limits = TreeLimits { window: runs.config.window, output_reserve: runs.output_reserve };
     let (key, document) = ((runs.document, limits), Arc::clone(update.document));
-    update.request(&key, move |_| ConversationUsage(tree_usage(&document.loaded, key.1)));
-}
-
-/// Reads what the conversations used. The files are read again: what is cached is the list of sessions.
-pub(crate) fn tree_usage(loaded: &Loaded, limits: TreeLimits) -> Option<TreeUsage> {
-    let (mut summaries, mut usage) = (Cache::default(), UsageCache::default());
-    let caches = ListCaches { summaries: &mut summaries, usage: Some(&mut usage) };
-    // Nothing cancels it.
-    conversation_tree(loaded, caches, limits, &Progress::default()).ok().flatten()
+    update.request(&key, move |_| {
+        // Nothing cancels it.
+        let tree = conversation_tree(&document.loaded, key.1, &Progress::default());
+        ConversationUsage(tree.ok().flatten())
+    });
 }

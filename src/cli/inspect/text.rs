@@ -215,7 +215,7 @@ impl InspectFindings<'_> {
         }
         if let Some(tree) = &self.tree {
             let _ = writeln!(text, "   all  {}", sums(&tree.total));
-            let _ = writeln!(text, "        {}", tree.who_exceeded());
+            let _ = writeln!(text, "        {}", tree.overflow_sentence());
         }
     }
 

@@ -55,7 +55,7 @@ const TITLE_CHARS: usize = 72;
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let limit = self.limit;
-        let inputs = found(&self.inputs)?;
+        let inputs = found(&self.inputs, shared)?;
         let mut files = inputs.found_files();
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         if let Some(query) = &self.search {
@@ -66,7 +66,7 @@ impl Args {
         let has_usage = shared.json || self.usage;
         let (mut cache, mut usage) = caches(shared, has_usage);
         let caches = ListCaches { summaries: &mut cache, usage: usage.as_mut() };
-        let mut listing = listed(&inputs, &files, limit, caches)?;
+        let mut listing = listed(&inputs, &files, limit, caches, shared.window)?;
         save(&mut cache, usage.as_mut());
         let output_reserve = shared.output_reserve.unwrap_or_else(default_output_reserve);
         listing.shorten(limit);

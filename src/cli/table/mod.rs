@@ -118,7 +118,7 @@ impl Args {
         } else {
             print(&text(&clean(&output.to_string_lossy()), &summary))?;
         }
-        let has_failed = self.strict && summary.failures > 0;
+        let has_failed = self.strict && summary.failures + summary.known_failures > 0;
         Ok(if has_failed { Status::CheckFailed } else { Status::Done })
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct UsageOutput<'a> {
     rows: Vec<UsageEntry<'a>>,
     /// Sums over all calls, also of rows that `--limit` excluded.
     total: UsageSums<'a>,
-    /// Number of calls that another session contains too. Each is counted once.
+    /// Number of counted calls that another session contains too. Each is counted once.
     repeated_calls: usize,
     /// Number of files that cannot be opened as a session.
     unreadable: usize,
@@ -63,7 +63,7 @@ pub(crate) struct CallSums<'a> {
     input_tokens: Tokens,
     /// Part of the prompts read from the cache in tokens; null if no call records it.
     cache_read_input_tokens: Option<Tokens>,
-    /// Part of the prompts written to the cache in tokens; null if no call records cache reads.
+    /// Part of the prompts written to the cache in tokens; null if no call records it.
     cache_creation_input_tokens: Option<Tokens>,
     /// Share of the prompts read from the cache, of the calls that record it; null if none does.
     cached_share: Option<Share>,
@@ -87,7 +87,7 @@ pub(crate) struct CallSums<'a> {
     cache_miss_usd: Option<Usd>,
     /// Cause of the most tokens of cache misses; null without misses.
     top_miss_cause: Option<Cause>,
-    /// Number of calls whose context was larger than the context window.
+    /// Number of calls whose context was larger than the context window, or that the provider rejected as too long.
     overflows: usize,
     /// Models that answered.
     models: &'a BTreeSet<String>,
@@ -133,12 +133,11 @@ impl<'a> UsageSums<'a> {
 impl<'a> CallSums<'a> {
     /// Returns the sums of a row.
     pub(crate) fn new(row: &'a UsageRow) -> Self {
-        let records_cache = row.input_with_cache > Tokens::ZERO;
         Self {
             rejected_calls: row.rejected,
             input_tokens: row.input,
-            cache_read_input_tokens: records_cache.then_some(row.cache_read),
-            cache_creation_input_tokens: records_cache.then_some(row.cache_write),
+            cache_read_input_tokens: row.known_cache_read(),
+            cache_creation_input_tokens: row.known_cache_write(),
             cached_share: row.cached_share(),
             output_tokens: row.output,
             reasoning_output_tokens: row.reasoning,

@@ -4,13 +4,13 @@ mod json_output;
 mod text;
 
 use super::args::{DEFAULT_FILES, GlobalOptions, InputArgs, row_limit};
-use super::output::{json, print};
+use super::output::{clean, counted, json, print};
 use super::session_files::{agent, caches, found, listed, save};
 use super::status::Status;
 use crate::analysis::usage::{UsageKey, UsageQuery, UsageTable};
 use crate::exec::stores::{ListCaches, ListUsage};
 use crate::presets::default_output_reserve;
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ use jiff::{ToSpan as _, Zoned};
 pub(super) use json_output::{CallSums, UsageOutput, UsageSums};
 pub(super) use text::sums;
 
-/// Sum tokens, cost, cache misses and compactions by day, project, model or agent
+/// Sum tokens, cost and cache misses by day, week, project, model or agent
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("files", |arg| arg.help(DEFAULT_FILES)),
@@ -59,7 +59,7 @@ fn key_parser() -> impl TypedValueParser<Value = UsageKey> {
 impl Args {
     pub(super) fn run(&self, shared: &GlobalOptions) -> anyhow::Result<Status> {
         let query = self.query(shared)?;
-        let inputs = found(&self.inputs)?;
+        let inputs = found(&self.inputs, shared)?;
         let mut files = inputs.found_files();
         files.retain(|file| self.agent.is_none_or(|agent| file.agent == Some(agent)));
         // Every conversation of a file counts, whether the file or its folder was named.
@@ -68,32 +68,44 @@ impl Args {
         }
         let (mut summaries, mut usage) = caches(shared, true);
         let caches = ListCaches { summaries: &mut summaries, usage: usage.as_mut() };
-        let listing = listed(&inputs, &files, usize::MAX, caches)?;
+        let listing = listed(&inputs, &files, usize::MAX, caches, shared.window)?;
         save(&mut summaries, usage.as_mut());
+        if let (true, [], [first, ..]) =
+            (!self.inputs.are_empty(), &listing.sessions[..], &listing.unread[..])
+        {
+            let reason = first.summary.as_ref().err().map_or("", String::as_str);
+            let n = listing.unread.len();
+            bail!(
+                "{} cannot be opened as a session; the first: {}",
+                counted(n, "file"),
+                clean(reason)
+            );
+        }
         let used = ListUsage::new(&listing);
         let mut table = UsageTable::new(&used.sessions(&listing), &query);
-        self.shorten(&mut table);
+        let n_more = self.shorten(&mut table);
         if shared.json {
             json(&UsageOutput::new(self.by.name(), &table, &query, &listing))?;
         } else if self.csv {
             print(&text::csv(self.by.name(), &table))?;
         } else {
-            print(&text::text(self.by.name(), &table, &listing))?;
+            print(&text::text((&table, n_more), &query, &listing))?;
         }
         Ok(Status::Done)
     }
 
-    /// Removes rows beyond the limit. The sums contain them.
-    fn shorten(&self, table: &mut UsageTable) {
+    /// Removes rows beyond the limit, which the sums contain. Returns their number.
+    fn shorten(&self, table: &mut UsageTable) -> usize {
         let n = table.rows.len();
-        if self.limit == 0 || n <= self.limit {
-            return;
+        if n <= self.limit {
+            return 0;
         }
         if self.by.is_time() {
             table.rows.drain(..n - self.limit);
         } else {
             table.rows.truncate(self.limit);
         }
+        n - self.limit
     }
 
     fn query(&self, shared: &GlobalOptions) -> anyhow::Result<UsageQuery> {
@@ -131,7 +143,8 @@ fn day(given: &str, today: Date) -> anyhow::Result<Date> {
     match given {
         "today" => Ok(today),
         "yesterday" => Ok(today.checked_sub(1.day())?),
-        date => date.parse().map_err(|_invalid| {
+        // Without a time, which would have no effect.
+        date => Date::strptime("%Y-%m-%d", date).map_err(|_invalid| {
             anyhow!("{given} is no day; give one such as 2026-11-01, today or yesterday")
         }),
     }

@@ -1,11 +1,12 @@
 //! The result of `plimsoll usage` as text and as CSV.
 
-use crate::analysis::usage::{UsageRow, UsageTable};
+use crate::analysis::usage::{UsageQuery, UsageRow, UsageTable};
 use crate::cli::output::{clean, counted};
 use crate::exec::stores::Listing;
 use crate::figure::{usd, whole_percent};
 use crate::report::quoted;
-use crate::units::Usd;
+use crate::units::{Tokens, Usd};
+use jiff::Timestamp;
 use std::fmt::Write as _;
 
 /// Heads of the columns behind the key.
@@ -25,11 +26,16 @@ const HEADS: [&str; 10] = [
 /// Text of a value that is unknown or zero.
 const NONE: &str = "–";
 
-/// Returns the table as text.
-pub(super) fn text(by: &str, table: &UsageTable, listing: &Listing) -> String {
+/// Returns the table as text. `n_more` is the number of rows that are not shown.
+pub(super) fn text(
+    (table, n_more): (&UsageTable, usize),
+    query: &UsageQuery,
+    listing: &Listing,
+) -> String {
     if table.total.calls == 0 {
-        return "No call was found. `plimsoll sessions` says where it looks.\n".to_owned();
+        return nothing(query, listing);
     }
+    let by = query.key.name();
     let mut lines: Vec<[String; 11]> = vec![line(by.to_owned(), HEADS.map(str::to_owned))];
     lines.extend(table.rows.iter().map(|row| line(name(&row.key), cells(row))));
     lines.push(line("total".to_owned(), cells(&table.total)));
@@ -47,10 +53,28 @@ pub(super) fn text(by: &str, table: &UsageTable, listing: &Listing) -> String {
         }
         text.push('\n');
     }
+    if n_more > 0 {
+        let _ = writeln!(
+            text,
+            "{} in the total only (--limit 0 shows all)",
+            counted(n_more, "more row")
+        );
+    }
     for remark in remarks(table, listing) {
         let _ = writeln!(text, "{remark}");
     }
     text
+}
+
+/// Says that no call was found, and why.
+fn nothing(query: &UsageQuery, listing: &Listing) -> String {
+    let ended = listing.sessions.iter().filter_map(|listed| listed.summary.as_ref().ok()?.ended);
+    let last = ended.max().and_then(|time| Timestamp::from_millisecond(time).ok());
+    let last = last.map(|moment| moment.to_zoned(query.zone.clone()).date());
+    match last.filter(|_| query.since.is_some() || query.until.is_some()) {
+        Some(last) => format!("No call on these days; the last one was on {last}.\n"),
+        None => "No call was found. `plimsoll sessions` says where it looks.\n".to_owned(),
+    }
 }
 
 fn line(key: String, cells: [String; 10]) -> [String; 11] {
@@ -73,7 +97,7 @@ fn remarks(table: &UsageTable, listing: &Listing) -> Vec<String> {
     let answers = total.estimated_outputs.saturating_sub(total.estimated_inputs);
     if answers > 0 {
         let n = counted(answers, "answer");
-        remarks.push(format!("{n} without a recorded size: counted from the text"));
+        remarks.push(format!("{n} without a plausible recorded size: counted from the text"));
     }
     if table.copies > 0 {
         let n = counted(table.copies, "call");
@@ -135,12 +159,13 @@ pub(crate) fn sums(row: &UsageRow) -> String {
     text
 }
 
-/// Returns one line a row, with the names of `--json`.
+/// Returns one line a row, with names of `--json`. Unknown values are empty.
 pub(super) fn csv(by: &str, table: &UsageTable) -> String {
     let mut text = format!(
         "{by},sessions,calls,rejected_calls,input_tokens,cache_read_input_tokens,cache_creation_input_tokens,output_tokens,reasoning_output_tokens,cost_usd,unpriced_calls,cache_miss_calls,cache_miss_tokens,cache_miss_usd,compactions,peak_share,overflows\n"
     );
     for row in &table.rows {
+        let tokens = |n: Option<Tokens>| n.map_or_else(String::new, |n| n.0.to_string());
         let money = |usd: Option<Usd>| usd.map_or_else(String::new, |usd| format!("{:.6}", usd.0));
         let _ = writeln!(
             text,
@@ -150,8 +175,8 @@ pub(super) fn csv(by: &str, table: &UsageTable) -> String {
             row.calls,
             row.rejected,
             row.input.0,
-            row.cache_read.0,
-            row.cache_write.0,
+            tokens(row.known_cache_read()),
+            tokens(row.known_cache_write()),
             row.output.0,
             row.reasoning.0,
             money(row.cost()),

@@ -7,8 +7,9 @@ use crate::session::{Call, Session, model_key, model_keys};
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::{LazyLock, OnceLock};
+use twox_hash::XxHash64;
 
 /// Assumed for an unknown model: the window of most Claude models, whose agents write most of the sessions that we
 /// know. A file that reports more tokens raises it, so a smaller assumption would only call contexts too large that the
@@ -198,7 +199,8 @@ pub fn vendor(name: &str) -> Option<&'static str> {
 
 /// Returns a hash of the table in use, which figures in a cache depend on.
 pub fn fingerprint() -> u64 {
-    let mut hasher = DefaultHasher::new();
+    // The same in every version: tables of many sessions depend on it.
+    let mut hasher = XxHash64::default();
     for (key, row) in &table().rows {
         (key, row.window.0).hash(&mut hasher);
     }

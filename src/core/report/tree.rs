@@ -30,7 +30,7 @@ pub struct TreeReport {
     /// Sums over all conversations.
     total: UsageRow,
     /// The conversations with calls above the window, or the fullest.
-    who_exceeded: String,
+    overflow_sentence: String,
 }
 
 /// A conversation of a session.
@@ -52,6 +52,7 @@ impl TreeReport {
         heaviest.sort_by_key(|(input, idx)| (Reverse(*input), *idx));
         let listed: HashSet<usize> =
             heaviest.iter().take(MAX_LISTED).map(|(_, idx)| *idx).collect();
+        let n_known = known.len();
         let rows = known.into_iter().filter(|(idx, _, _)| listed.contains(idx));
         let rows: Vec<TreeRow> = rows
             .map(|(idx, conversation, used)| TreeRow {
@@ -62,10 +63,10 @@ impl TreeReport {
             })
             .collect();
         Self {
-            more: subject.conversations.len() - rows.len(),
+            more: n_known - rows.len(),
             rows,
             total: subject.usage.total.clone(),
-            who_exceeded: subject.usage.who_exceeded(),
+            overflow_sentence: subject.usage.overflow_sentence(),
         }
     }
 
@@ -91,7 +92,7 @@ impl TreeReport {
         let rows: Vec<Vec<String>> = rows.chain([total]).collect();
         let mut blocks =
             vec![Block::Heading("Conversations".to_owned()), Block::table(&head, rows)];
-        let mut remarks = vec![self.who_exceeded.clone()];
+        let mut remarks = vec![self.overflow_sentence.clone()];
         if self.more > 0 {
             remarks.push(format!("{} not listed.", counted(self.more, "smaller conversation")));
         }

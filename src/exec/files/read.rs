@@ -192,10 +192,11 @@ fn is_well_formed(path: &Path) -> bool {
         return false;
     };
     let read = file.bytes.take(MAX_SESSION_BYTES).read_to_end(&mut bytes);
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     if read.is_err() || bytes.trim_ascii().is_empty() {
         return false;
     }
-    if let Some(is_whole) = is_whole_database(&bytes) {
+    if let Some(is_whole) = is_whole_database(bytes) {
         return is_whole;
     }
     let is_json = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
@@ -204,9 +205,9 @@ fn is_well_formed(path: &Path) -> bool {
     let is_named_json = ends.next().is_some_and(|end| JSON.contains(&end));
     if is_named_json || matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
         let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        return is_json(&bytes) || lines.all(|line| line.is_empty() || is_json(line));
+        return is_json(bytes) || lines.all(|line| line.is_empty() || is_json(line));
     }
-    std::str::from_utf8(&bytes).is_ok()
+    std::str::from_utf8(bytes).is_ok()
 }
 
 /// Returns whether an `SQLite` database has all pages that its header counts; `None` for other files.

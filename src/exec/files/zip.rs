@@ -138,6 +138,10 @@ fn directory(
         }
         at += ENTRY_LEN + name_len + extra_len + comment_len;
     }
+    // Some programs write the lowest 16 bits of a larger number of files.
+    if directory.get(at..).is_some_and(|rest| rest.starts_with(DIRECTORY_ENTRY)) {
+        return Err(damaged("has more files than it says"));
+    }
     Ok(entries)
 }
 

@@ -186,8 +186,8 @@ pub fn is_folder_of_sessions(path: &Path) -> bool {
     is_folder(path) && !session_folder::is_session(path)
 }
 
-/// Loads the vocabulary of a tokenizer and the list of models on other cores while the file is read.
-fn warm_up(counter: &'static Counter) {
+/// Loads the vocabulary of a tokenizer and the list of models on other cores while files are searched or read.
+pub fn warm_up(counter: &'static Counter) {
     rayon::spawn(move || {
         (counter.count)("");
     });

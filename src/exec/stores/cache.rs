@@ -101,7 +101,11 @@ impl Cache {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         let kept = CacheFile { version: version(), files: self.files.clone() };
-        replace_private(&path, &serde_json::to_vec(&kept)?)?;
+        let bytes = serde_json::to_vec(&kept)?;
+        // A larger file would not be read.
+        if bytes.len() as u64 <= MAX_BYTES {
+            replace_private(&path, &bytes)?;
+        }
         self.is_changed = false;
         Ok(())
     }

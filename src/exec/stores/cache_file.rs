@@ -31,7 +31,9 @@ pub(super) fn remove(path: Option<PathBuf>) -> io::Result<bool> {
 /// Temporary files have none.
 pub(super) fn file_key(found: &FoundFile, id: &str, version: u64) -> Option<(String, FileKey)> {
     // A file of an archive has another path in every run.
-    let path = found.path.to_str().filter(|_| !is_temporary(&found.path))?;
+    // Another run may be in another folder.
+    let path = std::path::absolute(&found.path).ok()?;
+    let path = path.to_str().filter(|_| !is_temporary(&found.path))?;
     let name = match id {
         "" => path.to_owned(),
         id => format!("{path}\n{id}"),

@@ -30,7 +30,7 @@ pub(super) struct CallIds {
     /// Time of the first call with a time, in milliseconds since 1970.
     pub(super) begun: Option<i64>,
     /// Hashes of the calls whose answer has an id.
-    pub(super) ids: Vec<u32>,
+    pub(super) ids: Vec<u64>,
 }
 
 impl CallIds {
@@ -39,8 +39,7 @@ impl CallIds {
         let identities = call_identities(session).into_iter().flatten();
         Self {
             begun: session.calls.iter().find_map(|call| call.time.map(|time| time.0)),
-            // Half of each suffices to compare two sessions.
-            ids: identities.map(|identity| identity as u32).collect(),
+            ids: identities.collect(),
         }
     }
 
@@ -60,7 +59,7 @@ pub(super) struct ComparedCalls<'a> {
     /// Its file.
     pub(super) path: &'a Path,
     /// See [`CallIds::ids`].
-    pub(super) ids: &'a [u32],
+    pub(super) ids: &'a [u64],
 }
 
 /// Returns the sessions that repeat calls of an earlier one, by index.
@@ -70,7 +69,7 @@ pub(super) fn copies(sessions: &[ComparedCalls<'_>]) -> Vec<(usize, RepeatedCall
         let session = &sessions[*idx];
         (session.begun, session.modified, session.path)
     });
-    let mut owners: HashMap<u32, usize> = HashMap::new();
+    let mut owners: HashMap<u64, usize> = HashMap::new();
     let mut copies = Vec::new();
     for idx in order {
         let mut shared: HashMap<usize, usize> = HashMap::new();

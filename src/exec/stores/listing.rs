@@ -6,10 +6,11 @@ use crate::exec::database::{Snapshot, is_database};
 use crate::exec::load::{FileSessions, parent_name};
 use crate::figure::counted;
 use crate::progress::{Cancelled, Progress};
-use crate::units::{Bytes, Millis};
+use crate::units::{Bytes, Millis, Tokens};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -153,7 +154,9 @@ pub fn list(
             titles.extend(read.summary.as_ref().ok().and_then(named_by_id));
         }
         for (item, ReadItem { summary, usage, is_new }) in batch.iter().zip(read) {
-            if is_new {
+            // Permissions change without a trace in the file's state.
+            let can_open = || File::open(&item.found.path).is_ok();
+            if is_new && (summary.is_ok() || can_open()) {
                 let id = (&*item.id(), item.version());
                 cache.put(&item.found, id, &summary);
                 if let (Some(usages), Some(usage)) = (&mut usages, &usage) {
@@ -186,6 +189,20 @@ pub fn list(
         on_listed(&listing.sessions[copy]);
     }
     Ok(listing)
+}
+
+impl Listing {
+    /// Sets the context window of all calls.
+    pub fn set_window(&mut self, window: Tokens) {
+        for listed in &mut self.sessions {
+            if let Ok(summary) = &mut listed.summary {
+                summary.set_window(window);
+            }
+            if let Some(usage) = &mut listed.usage {
+                *usage = Arc::new(usage.with_window(window));
+            }
+        }
+    }
 }
 
 /// Returns the calls of sessions, to find copies.

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Version of the summaries, increased when the summary of the same file changes. Older cached summaries are discarded.
-pub(super) const SUMMARY_VERSION: u32 = 9;
+pub(super) const SUMMARY_VERSION: u32 = 10;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct SessionSummary {
     /// Time of the last call with a time, in milliseconds since 1970.
     pub ended: Option<i64>,
     /// Hashes of the calls whose answer has an id, to find them in other sessions.
-    pub call_ids: Vec<u32>,
+    pub call_ids: Vec<u64>,
 }
 
 /// How exactly the peak is known.
@@ -197,6 +197,13 @@ impl SessionSummary {
             budget.pressure(Tokens(*tokens)).0
         });
         Share(shares.fold(0.0, f64::max))
+    }
+
+    /// Sets the context window of all calls.
+    pub(super) fn set_window(&mut self, window: Tokens) {
+        let largest = self.fills.iter().map(|(tokens, _)| *tokens).max();
+        self.fills = largest.into_iter().map(|tokens| (tokens, window.0)).collect();
+        self.window_source = WindowSource::User;
     }
 
     /// Returns whether a context was larger than its context window.

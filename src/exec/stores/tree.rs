@@ -1,7 +1,8 @@
 //! Sessions as trees: a session with its sub-agents and with the sessions that resumed or forked it.
 
 use super::{
-    ConversationUsage, FileUsage, FoundFile, ListCaches, ListedSession, Listing, Relation, list,
+    Cache, ConversationUsage, FileUsage, FoundFile, ListCaches, ListedSession, Listing, Relation,
+    UsageCache, list,
 };
 use crate::analysis::usage::{RecordedUsage, TreeUsage, UsageRow, UsedSession, usage_of_each};
 use crate::exec::database::is_database;
@@ -66,13 +67,18 @@ impl<'a> ListUsage<'a> {
         Self { conversations: conversations.collect(), roots: roots(&listing.sessions) }
     }
 
-    /// Returns the conversations for [`crate::analysis::usage::UsageTable`], with the session's tree as its session.
+    /// Returns the conversations for [`crate::analysis::usage::UsageTable`], with the session's tree as its session. Further
+    /// main conversations of a file, such as those of a data set, are sessions of their own.
     pub fn sessions<'s>(&'s self, listing: &'s Listing) -> Vec<UsedSession<'s>> {
-        let used = self.conversations.iter().map(|used| {
+        let used = self.conversations.iter().enumerate().map(|(number, used)| {
             let listed = &listing.sessions[used.listed];
+            let is_further =
+                used.idx > 0 && used.file.conversations[used.idx].relation == Relation::Main;
+            // Numbers behind those of the list.
+            let own = is_further.then_some(listing.sessions.len() + number);
             let summary = listed.summary.as_ref().ok();
             UsedSession {
-                session: self.roots[used.listed],
+                session: own.unwrap_or(self.roots[used.listed]),
                 project: summary.and_then(|s| s.project.as_deref()).unwrap_or_default(),
                 agent: listed.agent_name(),
                 time: summary.and_then(|s| s.begun).map(Millis),
@@ -193,18 +199,30 @@ fn roots_by(sessions: &[ListedSession], joins_copies: bool) -> Vec<usize> {
         parent.or_else(|| original().filter(|_| joins_copies)).copied()
     };
     let above: Vec<Option<usize>> = sessions.iter().map(above).collect();
-    let root = |start: usize| {
+    let mut roots: Vec<Option<usize>> = vec![None; sessions.len()];
+    let (mut path, mut is_on_path) = (Vec::new(), vec![false; sessions.len()]);
+    for start in 0..sessions.len() {
         let mut at = start;
-        // A damaged file can name itself or a circle.
-        for _ in 0..sessions.len() {
-            match above[at] {
-                Some(next) if next != at => at = next,
-                _ => return at,
+        // Each session is walked once: a chain of parents can be as long as the list.
+        let root = loop {
+            if let Some(root) = roots[at] {
+                break root;
             }
+            path.push(at);
+            is_on_path[at] = true;
+            match above[at] {
+                // A damaged file can name itself or a circle.
+                Some(next) if is_on_path[next] => break next,
+                Some(next) => at = next,
+                None => break at,
+            }
+        };
+        for walked in path.drain(..) {
+            roots[walked] = Some(root);
+            is_on_path[walked] = false;
         }
-        start
-    };
-    (0..sessions.len()).map(root).collect()
+    }
+    roots.into_iter().enumerate().map(|(idx, root)| root.unwrap_or(idx)).collect()
 }
 
 /// Limits that the figures of a session's tree are measured against.
@@ -217,13 +235,13 @@ pub struct TreeLimits {
 }
 
 /// Reads what the conversations of a session used. `None` if it has no sub-agents and branches, or is in a database, in which
-/// [`SessionTrees`] joins sessions.
+/// [`SessionTrees`] joins sessions. The files are read again: the caches of the list have all sessions, and take longer to read
+/// than a few files.
 ///
 /// # Errors
 /// Returns [`Cancelled`] if `progress` is cancelled.
 pub fn conversation_tree(
     loaded: &Loaded,
-    caches: ListCaches<'_>,
     limits: TreeLimits,
     progress: &Progress,
 ) -> Result<Option<TreeUsage>, Cancelled> {
@@ -236,15 +254,18 @@ pub fn conversation_tree(
     let indices: HashMap<&Path, usize> = own.collect();
     let paths = std::iter::once(path).chain(indices.keys().copied());
     let files: Vec<FoundFile> = paths.filter_map(FoundFile::unnamed).collect();
+    let (mut summaries, mut usage) = (Cache::default(), UsageCache::default());
+    let caches = ListCaches { summaries: &mut summaries, usage: Some(&mut usage) };
     let mut listing = list(&files, usize::MAX, caches, progress, |_| {})?;
     if let Some(window) = limits.window {
-        for usage in listing.sessions.iter_mut().filter_map(|listed| listed.usage.as_mut()) {
-            *usage = Arc::new(usage.with_window(window));
-        }
+        listing.set_window(window);
     }
     let trees = SessionTrees::new(&listing, limits.output_reserve);
-    let mut tree =
-        TreeUsage { rows: vec![None; loaded.conversations.len()], total: UsageRow::default() };
+    let mut tree = TreeUsage {
+        rows: vec![None; loaded.conversations.len()],
+        unread: listing.unread.len(),
+        total: UsageRow::default(),
+    };
     for agent in trees.trees.values().flat_map(|tree| &tree.agents) {
         let file = &*listing.sessions[agent.listed].found.path;
         let idx = indices.get(file).copied().unwrap_or(agent.conversation().number);

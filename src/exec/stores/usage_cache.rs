@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 /// Version of the cached usage, increased when that of the same file changes.
-const USAGE_VERSION: u32 = 2;
+const USAGE_VERSION: u32 = 3;
 
 /// Maximum size of the cache file, in bytes. A call takes about 50, so these are 20 million calls.
 const MAX_BYTES: u64 = 1 << 30;
@@ -104,7 +104,11 @@ impl UsageCache {
         let kept = UsageFile { version: version(), files: std::mem::take(&mut self.files) };
         let bytes = postcard::to_allocvec(&kept).map_err(io::Error::other);
         self.files = kept.files;
-        replace_private(&path, &bytes?)?;
+        let bytes = bytes?;
+        // A larger file would not be read.
+        if bytes.len() as u64 <= MAX_BYTES {
+            replace_private(&path, &bytes)?;
+        }
         self.is_changed = false;
         Ok(())
     }

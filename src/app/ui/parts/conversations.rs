@@ -116,7 +116,7 @@ fn total(ui: &mut Ui, usage: &TreeUsage) {
     ui.horizontal_wrapped(|ui| {
         ui.add_space(20.0 + NUMBER + space::S);
         let ink = if usage.total.overflows > 0 { palette.bad } else { palette.weak };
-        ui.label(RichText::new(usage.who_exceeded()).small().color(ink));
+        ui.label(RichText::new(usage.overflow_sentence()).small().color(ink));
     });
     ui.add_space(space::S);
 }

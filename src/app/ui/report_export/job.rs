@@ -1,7 +1,6 @@
 //! Export of the report or the chart to a file. Equivalent to the command line's output.
 
 use crate::analysis::findings;
-use crate::app::state::conversation_usage::tree_usage;
 use crate::app::state::model::background::latest_result::WorkMode;
 use crate::app::state::model::background::task::Background;
 use crate::app::state::model::document::Document;
@@ -12,7 +11,8 @@ use crate::app::state::report_export::{ReportDraft, ReportFormat};
 use crate::app::ui::picture;
 use crate::app::ui::repaint::repaint_of;
 use crate::engine::{KnobValues, recorded, simulate};
-use crate::exec::stores::TreeLimits;
+use crate::exec::stores::{TreeLimits, conversation_tree};
+use crate::progress::Progress;
 use crate::report::{
     Played, Report, ReportSubject, TreeSubject, draw, html, markdown, series, svg,
 };
@@ -120,7 +120,8 @@ fn write(
     exec::check_is_new(&output)?;
     let (reserve, lanes) = lanes(runs);
     let limits = TreeLimits { window: runs.config.window, output_reserve: reserve };
-    let tree = tree_usage(&document.loaded, limits);
+    // Nothing cancels it.
+    let tree = conversation_tree(&document.loaded, limits, &Progress::default()).ok().flatten();
     let warnings: Vec<String> = document.loaded.warnings.iter().map(ToString::to_string).collect();
     let subject = ReportSubject {
         case: &runs.case,

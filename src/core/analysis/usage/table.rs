@@ -7,6 +7,7 @@ use crate::units::{Millis, Share, Tokens, Usd};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A block of time in milliseconds, as people with a subscription of five hours look at them.
@@ -119,6 +120,8 @@ pub struct UsageRow {
     pub cache_read: Tokens,
     /// Tokens written to the cache.
     pub cache_write: Tokens,
+    /// Number of calls that record how many tokens they wrote to the cache.
+    pub n_cache_writes: usize,
     /// Tokens of answers.
     pub output: Tokens,
     /// Part of the answers that is recorded as reasoning.
@@ -158,6 +161,16 @@ impl UsageRow {
             .then(|| self.cache_read.share_of(self.input_with_cache))
     }
 
+    /// Returns the tokens read from the cache; `None` if no call records them.
+    pub fn known_cache_read(&self) -> Option<Tokens> {
+        (self.input_with_cache > Tokens::ZERO).then_some(self.cache_read)
+    }
+
+    /// Returns the tokens written to the cache; `None` if no call records them.
+    pub fn known_cache_write(&self) -> Option<Tokens> {
+        (self.n_cache_writes > 0).then_some(self.cache_write)
+    }
+
     /// Returns the cost; `None` if no call has a known price.
     pub fn cost(&self) -> Option<Usd> {
         (self.calls > self.unpriced).then_some(self.usd)
@@ -176,30 +189,58 @@ impl UsageRow {
 
     /// Adds what other calls used. The numbers of sessions are added, so the rows must not share one.
     pub fn merge(&mut self, other: &Self) {
-        self.sessions += other.sessions;
-        self.calls += other.calls;
-        self.rejected += other.rejected;
-        self.input += other.input;
-        self.input_with_cache += other.input_with_cache;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.output += other.output;
-        self.reasoning += other.reasoning;
-        self.estimated_outputs += other.estimated_outputs;
-        self.estimated_inputs += other.estimated_inputs;
-        self.usd += other.usd;
-        self.unpriced += other.unpriced;
-        self.misses += other.misses;
-        self.miss_tokens += other.miss_tokens;
-        self.miss_usd += other.miss_usd;
-        self.unpriced_misses += other.unpriced_misses;
-        for (cause, tokens) in &other.miss_causes {
+        // Every field is named, so that none is forgotten.
+        let Self {
+            key: _,
+            sessions,
+            calls,
+            rejected,
+            input,
+            input_with_cache,
+            cache_read,
+            cache_write,
+            n_cache_writes,
+            output,
+            reasoning,
+            estimated_outputs,
+            estimated_inputs,
+            usd,
+            unpriced,
+            misses,
+            miss_tokens,
+            miss_usd,
+            unpriced_misses,
+            miss_causes,
+            compactions,
+            overflows,
+            peak,
+            models,
+        } = other;
+        self.sessions += sessions;
+        self.calls += calls;
+        self.rejected += rejected;
+        self.input += *input;
+        self.input_with_cache += *input_with_cache;
+        self.cache_read += *cache_read;
+        self.cache_write += *cache_write;
+        self.n_cache_writes += n_cache_writes;
+        self.output += *output;
+        self.reasoning += *reasoning;
+        self.estimated_outputs += estimated_outputs;
+        self.estimated_inputs += estimated_inputs;
+        self.usd += *usd;
+        self.unpriced += unpriced;
+        self.misses += misses;
+        self.miss_tokens += *miss_tokens;
+        self.miss_usd += *miss_usd;
+        self.unpriced_misses += unpriced_misses;
+        for (cause, tokens) in miss_causes {
             *self.miss_causes.entry(*cause).or_default() += *tokens;
         }
-        self.compactions += other.compactions;
-        self.overflows += other.overflows;
-        self.peak = Share(self.peak.0.max(other.peak.0));
-        self.models.extend(other.models.iter().cloned());
+        self.compactions += compactions;
+        self.overflows += overflows;
+        self.peak = larger_peak(self.peak, *peak);
+        self.models.extend(models.iter().cloned());
     }
 
     fn add(&mut self, call: &UsedCall, model: Option<&String>, pressure: Share) {
@@ -210,7 +251,10 @@ impl UsageRow {
             self.input_with_cache += call.input;
             self.cache_read += read;
         }
-        self.cache_write += call.cache_write.unwrap_or_default();
+        if let Some(write) = call.cache_write {
+            self.n_cache_writes += 1;
+            self.cache_write += write;
+        }
         self.output += call.output;
         self.reasoning += call.reasoning.unwrap_or_default();
         self.estimated_outputs += usize::from(call.is_output_estimated);
@@ -230,7 +274,7 @@ impl UsageRow {
         }
         self.compactions += call.compactions;
         self.overflows += usize::from(call.overflows());
-        self.peak = Share(self.peak.0.max(pressure.0));
+        self.peak = larger_peak(self.peak, pressure);
         if let Some(model) = model.filter(|model| !self.models.contains(*model)) {
             self.models.insert(model.clone());
         }
@@ -268,7 +312,7 @@ pub struct UsageTable {
     pub rows: Vec<UsageRow>,
     /// Sums over all rows.
     pub total: UsageRow,
-    /// Number of calls that another session contains too; each is counted once.
+    /// Number of counted calls that another conversation contains too.
     pub copies: usize,
 }
 
@@ -299,16 +343,17 @@ impl GrowingRow {
 impl UsageTable {
     /// Sums the calls of the sessions. A call that two sessions contain counts in the one that begins first.
     pub fn new(sessions: &[UsedSession<'_>], query: &UsageQuery) -> Self {
-        let (calls, copies) = distinct(sessions);
+        let (calls, repeated) = distinct(sessions);
         let mut days = Days::new(query.zone.clone());
         let mut rows: HashMap<RowKey<'_>, GrowingRow> = HashMap::new();
-        let mut total = GrowingRow::default();
+        let (mut total, mut copies) = (GrowingRow::default(), 0);
         let blocks = if query.key == UsageKey::Block { blocks(&calls) } else { Vec::new() };
         for DistinctCall { of, call, time, .. } in calls {
             let day = time.and_then(|time| days.of(time));
             if !query.includes(day) {
                 continue;
             }
+            copies += usize::from(call.identity.is_some_and(|id| repeated.contains(&id)));
             let model = call.model.and_then(|model| of.usage.models.get(model));
             let row = match query.key {
                 UsageKey::Period(period) => RowKey::Day(day.and_then(|day| period.start(day))),
@@ -389,8 +434,8 @@ struct DistinctCall<'a, 's> {
     time: Option<Millis>,
 }
 
-/// Returns the calls of the sessions without copies, and the number of copies.
-fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's>>, usize) {
+/// Returns the calls of the sessions without copies, and the identities of those that several conversations contain.
+fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's>>, HashSet<u64>) {
     // Unknown times are last: a copy often lacks what its original has. Of two that begin together, the copy goes on.
     let span = |session: &UsedSession<'_>| {
         let times = || session.usage.calls.iter().filter_map(|call| call.time);
@@ -401,20 +446,37 @@ fn distinct<'a, 's>(sessions: &'a [UsedSession<'s>]) -> (Vec<DistinctCall<'a, 's
         sessions.iter().enumerate().map(|(idx, session)| (span(session), idx)).collect();
     order.sort_unstable();
     let n: usize = sessions.iter().map(|session| session.usage.calls.len()).sum();
-    let (mut calls, mut known, mut copies) = (Vec::with_capacity(n), HashSet::with_capacity(n), 0);
+    let (mut calls, mut repeated) = (Vec::with_capacity(n), HashSet::new());
+    // The conversation of each call.
+    let mut known: HashMap<u64, usize> = HashMap::with_capacity(n);
     for (_, idx) in order {
         let of = &sessions[idx];
         let mut time = of.usage.calls.iter().find_map(|call| call.time).or(of.time);
         for call in &of.usage.calls {
-            if call.identity.is_some_and(|identity| !known.insert(identity)) {
-                copies += 1;
-                continue;
+            if let Some(identity) = call.identity {
+                match known.entry(identity) {
+                    Entry::Vacant(free) => _ = free.insert(idx),
+                    Entry::Occupied(first) => {
+                        repeated.extend((*first.get() != idx).then_some(identity));
+                        continue;
+                    }
+                }
             }
             time = call.time.or(time);
             calls.push(DistinctCall { idx, of, call, time });
         }
     }
-    (calls, copies)
+    (calls, repeated)
+}
+
+/// Returns the larger of two peaks. A window that is smaller than the output reserve has an infinite peak, which counts only
+/// without another: it says nothing about the other calls.
+fn larger_peak(one: Share, other: Share) -> Share {
+    match (one.0.is_finite(), other.0.is_finite()) {
+        (true, false) if one.0 > 0.0 => one,
+        (false, true) if other.0 > 0.0 => other,
+        _ => Share(one.0.max(other.0)),
+    }
 }
 
 /// Returns the starts of the blocks, in order.

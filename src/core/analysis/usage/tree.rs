@@ -4,7 +4,7 @@ use super::UsageRow;
 use crate::figure::{counted, number, whole_percent};
 use std::cmp::Reverse;
 
-/// Maximum number of conversations that [`TreeUsage::who_exceeded`] names.
+/// Maximum number of conversations that [`TreeUsage::overflow_sentence`] names. Chosen: they fit two lines.
 const MAX_NAMED: usize = 3;
 
 /// Usage of a session's conversations.
@@ -13,14 +13,25 @@ pub struct TreeUsage {
     /// Sums of each conversation by its index, without calls that an earlier one contains; `None` if its file cannot be
     /// read.
     pub rows: Vec<Option<UsageRow>>,
+    /// Number of files of sub-agents that cannot be read; the sums lack them.
+    pub unread: usize,
     /// Sums over all of them; each call counts once.
     pub total: UsageRow,
 }
 
 impl TreeUsage {
-    /// Returns a sentence that names the conversations with calls above the window, those with the most first. Without
-    /// any, names the one with the largest context. Empty without a call.
-    pub fn who_exceeded(&self) -> String {
+    /// Returns a sentence that names the conversations with calls above the window, those with the most first, or else the
+    /// one with the largest context. Says how many files cannot be read.
+    pub fn overflow_sentence(&self) -> String {
+        let mut text = self.overflowing();
+        if self.unread > 0 {
+            let files = counted(self.unread, "file");
+            text.push_str(&format!(" {files} of sub-agents cannot be read."));
+        }
+        text.trim_start().to_owned()
+    }
+
+    fn overflowing(&self) -> String {
         let known = self.rows.iter().enumerate();
         let known =
             known.filter_map(|(idx, row)| Some((idx, row.as_ref().filter(|r| r.calls > 0)?)));
@@ -57,21 +68,21 @@ mod tests {
         Some(UsageRow { calls, overflows, peak: Share(peak), ..UsageRow::default() })
     }
 
-    fn said(rows: Vec<Option<UsageRow>>) -> String {
-        TreeUsage { rows, total: UsageRow::default() }.who_exceeded()
+    fn sentence(rows: Vec<Option<UsageRow>>) -> String {
+        TreeUsage { rows, ..TreeUsage::default() }.overflow_sentence()
     }
 
     #[test]
     fn names_those_above_the_window_or_the_fullest() {
-        assert_eq!(said(vec![None, row(0, 0, 0.0)]), "");
+        assert_eq!(sentence(vec![None, row(0, 0, 0.0)]), "");
         assert_eq!(
-            said(vec![row(3, 0, 0.4), None, row(2, 0, 0.87), row(1, 0, 0.87)]),
+            sentence(vec![row(3, 0, 0.4), None, row(2, 0, 0.87), row(1, 0, 0.87)]),
             "No call was above the window; the largest context is of conversation 3, 87 % of the usable window."
         );
         let above =
             vec![row(9, 1, 1.2), row(5, 0, 0.9), row(9, 4, 1.1), row(2, 1, 1.1), row(2, 1, 1.3)];
         assert_eq!(
-            said(above),
+            sentence(above),
             "Above the window: conversation 3 (4 calls, peak 110 %), conversation 1 (1 call, peak 120 %), conversation 4 (1 call, peak 110 %) and 1 more."
         );
     }

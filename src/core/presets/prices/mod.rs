@@ -14,9 +14,10 @@ use crate::units::Millis;
 use price::no_date;
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::{LazyLock, OnceLock};
 use toml::value::Datetime;
+use twox_hash::XxHash64;
 
 /// Prices and caching rules.
 #[derive(Clone, Debug, Deserialize)]
@@ -72,7 +73,8 @@ impl Prices {
 
     /// Returns a hash of the table, which figures in a cache depend on.
     pub fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        // The same in every version: tables of many sessions depend on it.
+        let mut hasher = XxHash64::default();
         // Few rows, once a run: the text of all their fields.
         format!("{:?}{:?}", self.price, self.caching).hash(&mut hasher);
         hasher.finish()

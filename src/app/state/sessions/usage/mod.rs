@@ -1,6 +1,6 @@
 //! The page *Usage* of the list: what the calls of all listed sessions used.
 //!
-//! The figures are those of `plimsoll usage`. Here are its state and results; `ui/sessions/usage` draws them.
+//! The figures are those of `plimsoll usage`, without archives. Here are its state and results; `ui/sessions/usage` draws them.
 
 pub mod bars;
 pub mod command;

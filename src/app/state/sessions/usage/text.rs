@@ -109,7 +109,7 @@ pub fn remarks(table: &UsageTable, unread: usize) -> Vec<String> {
         (
             answers,
             format!(
-                "{} without a recorded size: counted from the text",
+                "{} without a plausible recorded size: counted from the text",
                 wording::count(answers, "answer")
             ),
         ),
