@@ -4,7 +4,7 @@
 
 use crate::exec::files::{Hasher, LoadError, MAX_SESSION_BYTES, Stamp, file_name, read_bounded};
 use crate::formats::{self, FolderFile, Input};
-use std::collections::HashMap;
+use crate::json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,6 @@ const MAX_FILES: usize = 200_000;
 
 /// Maximum size of a metadata file in bytes. Chosen: it holds a summary, which is shorter than any context window.
 const MAX_METADATA: u64 = 16 << 20;
-
-/// The members of a JSON object without their values.
-type Members = HashMap<String, serde::de::IgnoredAny>;
 
 /// The files of a session, and the folder that their names are relative to.
 struct SessionFiles {
@@ -157,9 +154,9 @@ fn files_at(path: &Path) -> Option<SessionFiles> {
 /// sub-agents.
 fn is_metadata(path: &Path) -> bool {
     let bytes = read_bounded(path, MAX_METADATA).ok();
-    let members = bytes.and_then(|bytes| serde_json::from_slice::<Members>(&bytes).ok());
+    let members = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     members.is_some_and(|members| {
-        let has = |key: &str| members.contains_key(key);
+        let has = |key: &str| members.get(key).is_some();
         has("key")
             && ["created", "updated", "created_at", "updated_at", "skip", "count"]
                 .iter()

@@ -37,6 +37,16 @@ enum Row {
     Conversation(usize),
 }
 
+/// The figures of a row.
+#[derive(Clone, Copy)]
+enum Used<'a> {
+    /// No conversation has any.
+    Hidden,
+    /// Its file cannot be read.
+    Unknown,
+    Known(&'a UsageRow),
+}
+
 /// Returns a short label of the open conversation, such as `sub-agent, 2 of 3`. `None` if it is the only one.
 pub(crate) fn open_label(document: &Document) -> Option<String> {
     let all = &document.loaded.conversations;
@@ -82,7 +92,11 @@ pub(crate) fn menu(
                     Row::Conversation(at) => {
                         let is_open = *at == document.conversation;
                         let row = usage.and_then(|usage| usage.rows.get(*at)?.as_ref());
-                        let used = usage.map(|_| row);
+                        let used = match row {
+                            Some(row) => Used::Known(row),
+                            None if usage.is_some() => Used::Unknown,
+                            None => Used::Hidden,
+                        };
                         if line(ui, &all[*at], *at, is_open, used).clicked() {
                             commands.push(OpenCommand::Conversation(*at));
                         }
@@ -239,14 +253,13 @@ fn heading(ui: &mut Ui, title: &str, has_heads: bool) {
     widgets::section(&mut inner, title);
 }
 
-/// Shows a conversation: its number and title, and at the right its start and length, and what it used. `used` is `None`
-/// if that is unknown for all conversations.
+/// Shows a conversation: its number and title, and at the right its start and length, and what it used.
 fn line(
     ui: &mut Ui,
     conversation: &Conversation,
     at: usize,
     is_open: bool,
-    used: Option<Option<&UsageRow>>,
+    used: Used<'_>,
 ) -> Response {
     let size = vec2(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -265,7 +278,7 @@ fn line(
     }
     response.on_hover_ui(|ui| {
         ui.label(hint(conversation));
-        if let Some(row) = used.flatten() {
+        if let Used::Known(row) = used {
             ui.label(used_text(row));
         }
     })
@@ -277,7 +290,7 @@ fn paint(
     response: &Response,
     is_open: bool,
     words: &[String; 3],
-    used: Option<Option<&UsageRow>>,
+    used: Used<'_>,
 ) {
     let palette = palette(ui);
     let painter = ui.painter();
@@ -291,7 +304,11 @@ fn paint(
     let [number, title, about] = words;
     let number = galley(ui, number, TextStyle::Body, palette.weak, NUMBER);
     let about = galley(ui, about, TextStyle::Small, palette.weak, f32::INFINITY);
-    let right = used.map_or(rect.right() - space::S, |row| used_columns(ui, rect, row));
+    let right = match used {
+        Used::Hidden => rect.right() - space::S,
+        Used::Unknown => used_columns(ui, rect, None),
+        Used::Known(row) => used_columns(ui, rect, Some(row)),
+    };
     let left = rect.left() + 20.0 + NUMBER;
     let room = right - about.size().x - space::M - left - space::S;
     let style = if is_open { theme::strong() } else { TextStyle::Body };

@@ -23,12 +23,12 @@ impl TreeUsage {
     /// Returns a sentence that names the conversations with calls above the window, those with the most first, or else the
     /// one with the largest context. Says how many files cannot be read.
     pub fn overflow_sentence(&self) -> String {
-        let mut text = self.overflowing();
-        if self.unread > 0 {
-            let files = counted(self.unread, "file");
-            text.push_str(&format!(" {files} of sub-agents cannot be read."));
+        let text = self.overflowing();
+        if self.unread == 0 {
+            return text;
         }
-        text.trim_start().to_owned()
+        let unread = format!("{} of sub-agents cannot be read.", counted(self.unread, "file"));
+        if text.is_empty() { unread } else { format!("{text} {unread}") }
     }
 
     fn overflowing(&self) -> String {
@@ -64,8 +64,8 @@ mod tests {
     use super::*;
     use crate::units::Share;
 
-    fn row(calls: usize, overflows: usize, peak: f64) -> Option<UsageRow> {
-        Some(UsageRow { calls, overflows, peak: Share(peak), ..UsageRow::default() })
+    fn row(calls: usize, overflows: usize, peak: f64) -> UsageRow {
+        UsageRow { calls, overflows, peak: Share(peak), ..UsageRow::default() }
     }
 
     fn sentence(rows: Vec<Option<UsageRow>>) -> String {
@@ -74,13 +74,23 @@ mod tests {
 
     #[test]
     fn names_those_above_the_window_or_the_fullest() {
-        assert_eq!(sentence(vec![None, row(0, 0, 0.0)]), "");
+        assert_eq!(sentence(vec![None, Some(row(0, 0, 0.0))]), "");
         assert_eq!(
-            sentence(vec![row(3, 0, 0.4), None, row(2, 0, 0.87), row(1, 0, 0.87)]),
+            sentence(vec![
+                Some(row(3, 0, 0.4)),
+                None,
+                Some(row(2, 0, 0.87)),
+                Some(row(1, 0, 0.87))
+            ]),
             "No call was above the window; the largest context is of conversation 3, 87 % of the usable window."
         );
-        let above =
-            vec![row(9, 1, 1.2), row(5, 0, 0.9), row(9, 4, 1.1), row(2, 1, 1.1), row(2, 1, 1.3)];
+        let above = vec![
+            Some(row(9, 1, 1.2)),
+            Some(row(5, 0, 0.9)),
+            Some(row(9, 4, 1.1)),
+            Some(row(2, 1, 1.1)),
+            Some(row(2, 1, 1.3)),
+        ];
         assert_eq!(
             sentence(above),
             "Above the window: conversation 3 (4 calls, peak 110 %), conversation 1 (1 call, peak 120 %), conversation 4 (1 call, peak 110 %) and 1 more."
