@@ -34,6 +34,8 @@ pub(crate) struct OpenedConversation {
     pub(crate) parent: Option<String>,
     /// `main`, `sub_agent` or `branch`.
     pub(crate) relation: &'static str,
+    /// Folder in which the agent worked; that of the main conversation if a sub-agent records none.
+    pub(crate) project: Option<String>,
     /// Number of warnings about the file.
     pub(crate) warnings: usize,
 }
@@ -182,6 +184,7 @@ impl FileSessions {
                 let entry = &snapshot.entries()[number];
                 let is_main = self.numbers.contains(&number);
                 Ok(OpenedConversation {
+                    project: loaded.case.session.project.clone(),
                     case: loaded.case,
                     id: Some(entry.id.clone()),
                     parent: entry.parent.clone(),
@@ -189,10 +192,14 @@ impl FileSessions {
                     warnings: loaded.warnings.len(),
                 })
             }
-            SessionsContent::Document { warnings, .. } => {
+            SessionsContent::Document { warnings, sessions, .. } => {
                 let case = self.case(number, &options, progress)?;
                 let (id, parent, relation) = self.relation(path, number, &case.session);
-                Ok(OpenedConversation { case, id, parent, relation, warnings: *warnings })
+                let main = self.numbers.first().and_then(|main| sessions.get(*main));
+                let of_main = main.filter(|_| relation != "main");
+                let project = case.session.project.clone();
+                let project = project.or_else(|| of_main?.project.clone());
+                Ok(OpenedConversation { case, id, parent, relation, project, warnings: *warnings })
             }
         }
     }

@@ -122,7 +122,7 @@ pub(super) fn row(of: &Conversation<'_>) -> SessionRow {
     let peak = of.recorded.peak();
     let misses = of.audit.as_ref().map(|audit| &audit.misses);
     let vendor = session.models.iter().find_map(|model| models::vendor(model));
-    let project = session.project.as_deref().map(last_component);
+    let project = opened.project.as_deref().map(last_component);
     SessionRow {
         content_sha256,
         conversation,
