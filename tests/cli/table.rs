@@ -507,6 +507,21 @@ fn a_file_that_takes_too_long_is_a_failure_and_is_read_again() {
 }
 
 #[test]
+fn failures_of_an_earlier_run_are_failures_of_the_run_that_resumes_it() {
+    let here = folder();
+    let at = here.path();
+    fs::create_dir(at.join("bad")).unwrap();
+    let chat = r#"[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hello."}]"#;
+    fs::write(at.join("bad/a.json"), chat).unwrap();
+    fs::write(at.join("bad/half.json"), "{\"a\":").unwrap();
+    let args = ["table", "bad", "-o", "tables", "--format", "csv", "--strict"];
+    assert_eq!(plimsoll(at, &args).status.code(), Some(1));
+    let again = plimsoll(at, &[&args[..], &["--resume"]].concat());
+    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
+    assert!(stdout(&again).contains("1 failed in earlier runs"), "{}", stdout(&again));
+}
+
+#[test]
 fn sessions_of_every_format_have_rows_with_a_key() {
     let here = folder();
     let fixtures: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

@@ -263,6 +263,33 @@ fn a_file_is_read_again_once_it_is_readable() {
 }
 
 #[test]
+fn sub_agents_with_a_description_and_hidden_stores_of_a_backup_count() {
+    let home = home();
+    let all = json(home.path(), &["usage"])["total"].clone();
+    let agents = ".claude/projects/-home-me-ledger/one/subagents";
+    let about = r#"{"agentType":"Explore","description":"Map it"}"#;
+    put(home.path(), &format!("{agents}/agent-x1.meta.json"), about);
+    assert_eq!(json(home.path(), &["usage", "--no-state"])["total"], all);
+    let backup = tempfile::tempdir().expect("a temporary folder");
+    let folder = home.path().to_str().unwrap();
+    assert_eq!(json(backup.path(), &["usage", folder])["total"], all);
+    let shown = text(home.path(), &["inspect", ".claude/projects/-home-me-ledger/one.jsonl"]);
+    assert!(shown.contains("Map it (sub-agent Explore): 1 call, 5k in"), "{shown}");
+}
+
+#[test]
+fn a_given_window_is_that_of_all_figures() {
+    let home = home();
+    let narrow = ["--window", "4000", "--output-reserve", "0"];
+    let total = json(home.path(), &[&["usage"][..], &narrow].concat())["total"].clone();
+    // 5,000 tokens of the sub-agent.
+    assert_eq!((&total["peak_share"], &total["overflows"]), (&1.25.into(), &1.into()));
+    let sessions = json(home.path(), &[&["sessions"][..], &narrow].concat());
+    let tree = &sessions["sessions"][1]["tree"]["total"];
+    assert_eq!((&tree["peak_share"], &tree["overflows"]), (&1.25.into(), &1.into()));
+}
+
+#[test]
 fn a_session_says_what_its_agents_used_and_which_exceeded() {
     let home = home();
     let file = ".claude/projects/-home-me-ledger/one.jsonl";

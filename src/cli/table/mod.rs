@@ -209,6 +209,7 @@ fn text(output: &str, summary: &TableSummary) -> String {
     let mut parts = vec![format!("{} read", counted(summary.read, "file"))];
     for (n, what) in [
         (summary.skipped, "already in the folder"),
+        (summary.known_failures, "failed in earlier runs"),
         (summary.duplicates, "with the content of another"),
         (summary.failed, "failed"),
     ] {
